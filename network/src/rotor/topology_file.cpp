@@ -185,9 +185,12 @@ private:
                     entry,
                     fmt::format("uplink {} of rack {} leads to {}, expected {}", entry % uplinks_,
                                 entry / uplinks_, row[entry], expected),
-                    dark ? fmt::format("rotor {} reconfigures at the end of superslice {}", entry % uplinks_,
-                                       superslice)
-                         : fmt::format("it does so two lines before, in superslice {} too", superslice));
+                    dark ? fmt::format("with the slices of line 2 rotor {} reconfigures at the end of "
+                                       "superslice {}",
+                                       entry % uplinks_, superslice)
+                         : fmt::format("it does so two lines before, and with the slices of line 2 rotor {} "
+                                       "does not reconfigure in superslice {}",
+                                       entry % uplinks_, superslice));
             }
         }
     }

@@ -155,6 +155,16 @@ int first_difference(const std::string& a, const std::string& b) {
     return 1 + static_cast<int>(std::count(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(same), '\n'));
 }
 
+/// Where the number of slices fits the sizes but not the dark circuits, the first of these is the place, and
+/// the hint names the line with the number, here 12 in place of 24.
+TEST(TopologyFile, AnotherNumberOfSlicesIsNamedBesideTheDarkCircuitsItContradicts) {
+    std::vector<std::string> lines = lines_of(written(of_eight_racks()));
+    lines[1] = "12" + lines[1].substr(2);
+    const Diagnostic defect = refusal_of(joined(lines));
+    EXPECT_EQ(defect.where.line, 5);
+    EXPECT_NE(defect.hint.find("slices of line 2"), std::string::npos) << defect.hint;
+}
+
 RC_GTEST_PROP(TopologyFile, DamageIsRefusedWithItsLine, ()) {
     static const std::string kOne = written(of_eight_racks(1));
     static const std::string kMany = written(of_eight_racks(12));
