@@ -41,7 +41,7 @@ broken/failures-out-of-order broken/hosts-not-on-leaves broken/model-file-missin
 broken/more-ranks-than-hosts broken/no-perfect-matching broken/no-rings broken/no-strides broken/no-window
 broken/odd-fat-tree broken/one-way-stride-out-of-range broken/one-way-without-a-way-back
 broken/operation-that-is-not-there broken/planes-of-an-odd-ring broken/rate-interval-of-slots
-broken/rate-interval-with-slow-start broken/rings-of-no-network broken/schedule-file-missing
+broken/rate-interval-with-slow-start broken/rate-slack-with-window broken/rings-of-no-network broken/schedule-file-missing
 broken/schedule-of-another-kind broken/schedule-of-another-shape broken/serial-copies-that-do-not-exist
 broken/interleaved-rest broken/jumbo-frames-on-tcp-over-rotors broken/jitter-without-its-mean broken/rank-with-two-devices broken/stride-that-misses-ranks broken/strides-and-rings broken/unknown-algorithm-of-a-dimension
 """.split())
