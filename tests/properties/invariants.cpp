@@ -168,7 +168,8 @@ private:
         Tree changed = tree_;
         if (is_of("network", {"flat", "fully_connected"})) {
             changed["network"]["hosts"] = changed["network"]["hosts"].get<std::int64_t>() + 1;
-        } else if (is_of("network", {"graph"})) {
+        } else if (is_of("network", {"graph"}) && !tree_["network"].contains("routing")) {
+            // Those of k shortest paths turn with the number of a node's links (k_shortest_routing.hpp).
             changed["network"]["nodes"].push_back({{"name", "spare"}, {"kind", "switch"}});
             changed["network"]["links"].push_back({{"from", "switch 0"}, {"to", "spare"}});
         } else {

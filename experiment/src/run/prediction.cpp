@@ -36,6 +36,7 @@ constexpr double kRequest = 8192;         // bytes of a rendezvous (system/src/e
 constexpr double kMostOfAPacketHop = 4;
 constexpr double kMostOfATcpHop = 10;
 constexpr double kMostOfATcpPair = 60;
+constexpr double kMostOfATcpLink = 4;  // a device starts, whether it carries anything or not
 
 constexpr std::uint64_t kMostProbedPairs = std::uint64_t{1} << 17;
 constexpr double kSecondsOfAnEvent = 0.7e-6;
@@ -234,7 +235,8 @@ void set_events_interval(const Experiment& experiment, const Counts& all, double
         most += longest * kMostOfAPacketHop * (all.most_packets + all.messages);
     } else {
         least = std::min(least, std::floor(all.bytes / payload));
-        most += longest * (kMostOfATcpHop * all.most_packets + kMostOfATcpPair * pairs);
+        most += longest * (kMostOfATcpHop * all.most_packets + kMostOfATcpPair * pairs) +
+                kMostOfATcpLink * static_cast<double>(experiment.fabric->link_count());
     }
     if (experiment.cluster.options.end_point.rendezvous_threshold) {
         least /= 2;  // sizes are known to a factor of two, so that requests may be fewer

@@ -10,13 +10,12 @@
 ///     tcp             events = 4.6·h·P + C
 ///     packets         P = Σ over messages of ⌈bytes / payload of a packet⌉, from the histogram of sizes
 ///     requests        with rendezvous a message of 8 KiB more for each of at least the threshold
-///     at least        M - M_0; on tcp no more than bytes / payload, as one segment carries many messages;
-///     half
-///                     with rendezvous; and a part r/N where r ranks stand for all
-///     at most         2·M + 2·O timers, and on flow engines 3·M, or 6·M with rendezvous; on packet 4·(2h +
-///     2)·(P'
-///                     + M), on tcp (2h + 2)·(10·P' + 60·U), P' with the largest size of each bin; all ranks,
-///                     as a run that folds may meet a tie
+///     at least        M - M_0; on tcp no more than bytes / payload, as one segment carries many
+///                     messages; half with rendezvous; a part r/N where r ranks stand for all
+///     at most         2·M + 2·O timers, of all ranks, as a run that folds may meet a tie; and with P'
+///                     packets by the largest size of each bin, on flow engines 3·M, or 6·M with
+///                     rendezvous, on packet 4·(2h + 2)·(P' + M), on tcp (2h + 2)·(10·P' + 60·U) and 4
+///                     for each link
 ///     memory          base + what engine and executor keep for hosts, links, pairs and operations, of which
 ///                     a program has those of all its iterations, and 120 bytes for each of M + C where
 ///                     causes are followed unasked (run.hpp); on slots, where they wait for circuits, also
