@@ -106,7 +106,7 @@ TEST_F(FoldingTest, ATieIsToldAtOnceAndForeseen) {
     std::vector<LostFolding> told;
     RunObservers observers;
     observers.folding_lost = [&told](const LostFolding& lost) { told.push_back(lost); };
-    const Run run = run_experiment(*experiment, {}, observers);
+    const auto run = run_experiment(*experiment, {}, observers);
     ASSERT_EQ(told.size(), 1U);
     EXPECT_LT(told[0].simulated_ranks, 4U);
     EXPECT_EQ(told[0].ranks, 4U);
