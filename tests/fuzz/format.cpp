@@ -127,9 +127,9 @@ void add_traces(std::vector<Format>& formats, const Path& root) {
         {"kineto", Syntax::kJson, Place::kRecord, files(root, {"inputs/traces/pytorch-mini2/kineto.0.json"}),
          [](const Path& path) { return verdict_of(workload::pytorch::read_kineto_timeline(path, false)); }});
     // A FlatBuffer has no records: its reader names the offset.
-    formats.push_back(
-        {"flexflow", Syntax::kLines, Place::kRecord, files(root, {"inputs/traces/flexflow-4.fbuf"}),
-         [](const Path& path) { return verdict_of(workload::load_flexflow_graph(path)); }});
+    formats.push_back({"flexflow", Syntax::kLines, Place::kRecord,
+                       files(root, {"inputs/traces/flexflow-4.fbuf"}),
+                       [](const Path& path) { return verdict_of(workload::load_flexflow_graph(path)); }});
 }
 
 void add_networks(std::vector<Format>& formats, const Path& root) {
@@ -154,13 +154,15 @@ bool names_place(const Format& format, const Diagnostic& error) {
     if (error.where.source == nullptr) {
         return false;
     }
+    // Records of JSON are read one at a time, and know the line on which they end.
     if (error.where.line > 0) {
-        return error.where.column > 0;
+        return error.where.column > 0 || format.place == Place::kRecord;
     }
     if (format.place == Place::kColumn) {
         return false;
     }
-    constexpr std::string_view kWords[] = {"byte", "record", "node", "line", "file", "rank", "operator"};
+    constexpr std::string_view kWords[] = {"byte", "record", "node", "event",
+                                           "task", "file",   "rank", "schema"};
     return std::any_of(std::begin(kWords), std::end(kWords),
                        [&](std::string_view word) { return error.message.find(word) != std::string::npos; });
 }

@@ -23,7 +23,8 @@ enum class Syntax : std::uint8_t {
 /// What a refusal must say of where it is, beside the file.
 enum class Place : std::uint8_t {
     kColumn,  ///< line and column
-    kRecord   ///< line and column, or a message that names a byte, a record, a node, a line or the file
+    kRecord   ///< a line, or a message that names a byte, a record, a node or task, the file, a rank, the
+              ///< schema
 };
 
 struct Seed {

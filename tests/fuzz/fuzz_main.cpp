@@ -48,6 +48,10 @@ constexpr bool kLimitsMemory = false;  // a sanitizer reserves terabytes of addr
 constexpr bool kLimitsMemory = true;
 #endif
 
+double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
 struct Arguments {
     std::vector<std::string> formats;
     std::uint64_t count = 2000;
@@ -63,7 +67,9 @@ struct Progress {
     std::uint64_t index = 0;  ///< being read
     std::uint64_t accepted = 0;
     std::uint64_t refused = 0;
-    char symptom[4096] = {};  ///< of the input at `index`; the child ends behind it
+    std::uint64_t slowest = 0;  ///< index of the input that took longest
+    double longest = 0;         ///< how long, in seconds
+    char symptom[4096] = {};    ///< of the input at `index`; the child ends behind it
 };
 
 /// The repository as links, of which an input takes one file's place: relative paths in it resolve.
@@ -139,7 +145,12 @@ std::string symptom_of(const Format& format, const Path& file, Progress& progres
         const Input input = input_of(format, seed, progress.index);
         const Path file = tree.put(input);
         limit_time();
+        const Clock::time_point begin = Clock::now();
         const std::string symptom = symptom_of(format, file, progress);
+        if (const double took = seconds_since(begin); took > progress.longest) {
+            progress.longest = took;
+            progress.slowest = progress.index;
+        }
         tree.restore(input.file);
         if (!symptom.empty()) {
             progress.symptom[symptom.copy(progress.symptom, sizeof progress.symptom - 1)] = '\0';
@@ -149,14 +160,20 @@ std::string symptom_of(const Format& format, const Path& file, Progress& progres
     _exit(0);
 }
 
-/// Symptoms that differ in numbers and quoted text alone are of one kind.
+/// Symptoms that differ in numbers, quoted text and paths alone are of one kind.
 std::string kind_of(const std::string& symptom) {
     std::string kind;
     bool quoted = false;
+    std::size_t word = 0;
     for (const char c : symptom) {
         quoted = c == '\'' ? !quoted : quoted;
         if (!quoted && std::isdigit(static_cast<unsigned char>(c)) == 0) {
             kind += c;
+        }
+        if (c == '/') {
+            kind.resize(std::min(word, kind.size()));
+        } else if (c == ' ' || c == ':' || c == '[') {
+            word = kind.size();
         }
     }
     return kind.substr(0, 160);
@@ -175,14 +192,13 @@ public:
     /// Whether nothing was found.
     bool run(const Format& format, double seconds) {
         const Clock::time_point begin = Clock::now();
-        const auto passed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
         *progress_ = {};
         kinds_.clear();
         std::uint64_t found = 0;
         if (seeds_are_refused(format)) {
             return false;
         }
-        while (progress_->index < arguments_.count && (seconds <= 0 || passed() < seconds)) {
+        while (progress_->index < arguments_.count && (seconds <= 0 || seconds_since(begin) < seconds)) {
             const std::string symptom = batch(format);
             if (!symptom.empty()) {
                 ++found;
@@ -190,9 +206,11 @@ public:
                 ++progress_->index;
             }
         }
-        fmt::print("{}: {} inputs in {:.1f} s, {} accepted, {} refused, {} findings of {} kinds\n",
-                   format.name, progress_->index, passed(), progress_->accepted, progress_->refused, found,
-                   kinds_.size());
+        fmt::print(
+            "{}: {} inputs in {:.1f} s, {} accepted, {} refused, {} findings of {} kinds; "
+            "number {} took {:.2f} s\n",
+            format.name, progress_->index, seconds_since(begin), progress_->accepted, progress_->refused,
+            found, kinds_.size(), progress_->slowest, progress_->longest);
         std::fflush(stdout);
         return found == 0;
     }
@@ -241,7 +259,7 @@ private:
         int status = 0;
         waitpid(child, &status, 0);
         // Batches of about a second, so that --seconds holds.
-        const double took = std::chrono::duration<double>(Clock::now() - begin).count();
+        const double took = seconds_since(begin);
         const double each = took / static_cast<double>(std::max<std::uint64_t>(progress_->index - first, 1));
         batch_ = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(1.0 / std::max(each, 1e-6)), 5, kBatch);
         if (WIFSIGNALED(status)) {

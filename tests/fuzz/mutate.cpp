@@ -69,12 +69,23 @@ constexpr std::array<std::string_view, 12> kUnits = {"",    "s",   "ps",    "Gbp
 constexpr std::array<std::string_view, 6> kNotUtf8 = {
     "\xff", "\x80", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"};
 
+/// Of one byte a letter or two, so that what is cut to a number of bytes is cut inside a letter.
+std::string long_word(Draw& draw) {
+    const std::size_t letters = draw.one_in(8) ? 35'000 : 150;
+    const std::string_view letter = draw.one_in(2) ? "\xc3\xa9" : "a";
+    std::string word = draw.one_in(2) ? "x" : "";
+    for (std::size_t i = 0; i < letters; ++i) {
+        word += letter;
+    }
+    return word;
+}
+
 std::string edge_value(Draw& draw) {
     switch (draw.below(12)) {
         case 0:
             return std::string(kNotUtf8[draw.below(kNotUtf8.size())]);
         case 1:
-            return std::string(draw.one_in(8) ? 70'000 : 300, 'a');
+            return long_word(draw);
         case 2:
             return "";
         case 3:

@@ -3,7 +3,7 @@
 /// One to four changes of a seed, each drawn from
 ///     all formats    bits flipped, a byte replaced, a range cut, repeated or filled with noise, the end cut
 ///                    off, the beginning of one seed before the end of another
-///     texts          a word replaced by an edge value (0, -1, 2^63, 1e400, nan, nothing, 70,000 letters,
+///     texts          a word replaced by an edge value (0, -1, 2^63, 1e400, nan, nothing, 35,000 letters,
 ///     bytes
 ///                    that are not UTF-8), with its unit or without, misspelt, or swapped with another; lines
 ///                    cut, repeated, swapped, joined or indented
