@@ -88,7 +88,7 @@ void add_yaml(std::vector<Format>& formats, const Path& root) {
                       "examples/dlrm-with-background/experiment.yaml", "examples/flows/experiment.yaml",
                       "examples/traces/dlrm.yaml", "examples/traces/experiment.yaml",
                       "examples/transports/incast.yaml", "examples/gpu-servers/experiment.yaml",
-                      "examples/opera-dlrm/opera-16.yaml", "examples/why/circuits.yaml"}),
+                      "examples/why/circuits.yaml"}),
          [](const Path& path) { return verdict_of(experiment::load_experiment(path, {}, components())); }});
     formats.push_back(
         {"study", Syntax::kYaml, Place::kColumn,
@@ -159,7 +159,9 @@ bool names_place(const Format& format, const Diagnostic& error) {
         return error.where.column > 0 || format.place == Place::kRecord;
     }
     if (format.place == Place::kColumn) {
-        return false;
+        // What is wrong with another file as a whole, and where that is named.
+        return std::any_of(error.notes.begin(), error.notes.end(),
+                           [](const auto& note) { return note.first.line > 0 && note.first.column > 0; });
     }
     constexpr std::string_view kWords[] = {"byte", "record", "node", "event",
                                            "task", "file",   "rank", "schema"};

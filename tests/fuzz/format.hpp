@@ -23,8 +23,7 @@ enum class Syntax : std::uint8_t {
 /// What a refusal must say of where it is, beside the file.
 enum class Place : std::uint8_t {
     kColumn,  ///< line and column
-    kRecord   ///< a line, or a message that names a byte, a record, a node or task, the file, a rank, the
-              ///< schema
+    kRecord   ///< a line, or what to look for: a byte, a record, a node, an event, a task, …
 };
 
 struct Seed {

@@ -38,14 +38,19 @@ using Path = std::filesystem::path;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kBatch = 500;
-constexpr int kSecondsPerInput = 10;
 constexpr rlim_t kMostMemory = rlim_t{2} << 30U;
 constexpr std::size_t kKeptPerKind = 5;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kLimitsMemory = false;  // a sanitizer reserves terabytes of addresses
+constexpr int kSecondsPerInput = 60;
 #else
 constexpr bool kLimitsMemory = true;
+#ifdef __OPTIMIZE__
+constexpr int kSecondsPerInput = 10;
+#else
+constexpr int kSecondsPerInput = 60;
+#endif
 #endif
 
 double seconds_since(Clock::time_point begin) {
