@@ -163,8 +163,8 @@ bool names_place(const Format& format, const Diagnostic& error) {
         return std::any_of(error.notes.begin(), error.notes.end(),
                            [](const auto& note) { return note.first.line > 0 && note.first.column > 0; });
     }
-    constexpr std::string_view kWords[] = {"byte", "record", "node", "event",
-                                           "task", "file",   "rank", "schema"};
+    constexpr std::string_view kWords[] = {"byte",   "record", "node", "event", "task",
+                                           "device", "file",   "rank", "schema"};
     return std::any_of(std::begin(kWords), std::end(kWords),
                        [&](std::string_view word) { return error.message.find(word) != std::string::npos; });
 }
