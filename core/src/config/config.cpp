@@ -396,7 +396,7 @@ private:
             std::istringstream stream(source->text);
             YAML::Parser parser(stream);
             if (!parser.HandleNextDocument(builder)) {
-                errors_.push_back(error_at("config.empty", {source, 0, 0, 1}, "the file is empty",
+                errors_.push_back(error_at("config.empty", {source, 1, 1, 1}, "the file is empty",
                                            "an experiment starts with 'schema: astrolabe/1'"));
                 return std::nullopt;
             }

@@ -54,7 +54,10 @@ TEST(Config, EveryDuplicateKeyIsNamedWithBothPlaces) {
 }
 
 TEST(Config, WhatIsNotOnePlainDocumentIsRefused) {
-    EXPECT_NE(first_error(parse_config("", "x")).find("config.empty"), std::string::npos);
+    const Result<ConfigNode> nothing = parse_config("", "x");
+    ASSERT_FALSE(nothing);
+    EXPECT_EQ(nothing.error().front().code, "config.empty");
+    EXPECT_EQ(nothing.error().front().where.to_string(), "x:1:1");  // where the first key is missing
     EXPECT_NE(first_error(parse_config("# only a comment\n", "x")).find("config.empty"), std::string::npos);
     EXPECT_NE(first_error(parse_config("a: [1, 2\n", "x")).find("config.syntax"), std::string::npos);
     EXPECT_NE(first_error(parse_config("a: 1\n---\nb: 2\n", "x")).find("config.documents"),

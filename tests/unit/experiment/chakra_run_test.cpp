@@ -42,6 +42,17 @@ protected:
 
 // alpha = two cables of 500 ns; M = 1 MiB at 100 Gb/s is 83,886.08 ns.
 
+TEST_F(ChakraExperiment, TracesThatAreNotThereAreShownWhereTheyAreNamed) {
+    const Result<Experiment> experiment = try_load("no-such-folder/traces", 4);
+    ASSERT_FALSE(experiment);
+    const Diagnostic& error = experiment.error().front();
+    EXPECT_EQ(error.code, "chakra.ranks");
+    ASSERT_EQ(error.notes.size(), 1U);
+    // workload={kind: chakra, traces: no-such…: the value of 'traces' is the 33rd character, 9 + 15 + 8
+    // before it.
+    EXPECT_EQ(error.notes.front().first.to_string(), "--set:1:33");
+}
+
 TEST_F(ChakraExperiment, PublicMicrobenchmarksTakeTheirClosedForms) {
     if (!std::filesystem::exists(kPublic)) {
         GTEST_SKIP() << "no public traces at hand";

@@ -108,7 +108,7 @@ TEST(AstraText, ReadsTheTokensOfEveryKeyword) {
 }
 
 TEST(AstraText, SaysEachDefectOfTheFirstLines) {
-    EXPECT_EQ(defects(" \n"), (Lines{"t astra.empty"}));
+    EXPECT_EQ(defects(" \n"), (Lines{"t:1:1 astra.empty"}));
     EXPECT_EQ(defects("DATE\n1\n" + kWeightsRow), (Lines{"t:1:1 astra.keyword"}));
     EXPECT_EQ(defects("DATA 3\n1\n" + kWeightsRow), (Lines{"t:1:6 astra.extra-token"}));
     EXPECT_EQ(defects("HYBRID_DLRM\n2\n" + kWeightsRow + kWeightsRow), (Lines{"t:1:1 astra.missing-token"}));

@@ -354,6 +354,10 @@ TEST(PytorchTimeline, ErrorsSayWhereAndWhat) {
            {"rank0.json:4", "elements of type 'Flat' are not known"});
     expect(errors("{\"schemaVersion\": 1, \"traceEvents\": [\n{\"ph\""),
            {"rank0.json:2", "no JSON", "cut off"});
+    // A day has 8.64e10 us; from the begin of the first to the end of the last is one more.
+    expect(event(R"({"ph": "X", "cat": "cpu_op", "name": "a", "ts": 0, "dur": 2},
+                    {"ph": "X", "cat": "cpu_op", "name": "b", "ts": 86400000000, "dur": 1})"),
+           {"rank0.json", "more than a day apart: event 'a' begins first and event 'b' ends last"});
     expect(errors("[1, 2]"), {"rank0.json", "has no list 'traceEvents'"});
 }
 

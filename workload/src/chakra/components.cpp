@@ -98,22 +98,25 @@ std::optional<ConfigNode> written_paths(const ChakraParameters& parameters) {
     return ConfigNode::sequence(std::move(items));
 }
 
-/// Diagnostics of trace files as those of the experiment, each with its own place.
+/// Diagnostics of trace files as those of the experiment, each with its own place and that of 'traces'.
 template <class Value>
-bool taken(const Result<Value>& result, ReadContext& context) {
+bool taken(const Result<Value>& result, const ConfigNode& node, ReadContext& context) {
     if (!result) {
-        for (const Diagnostic& diagnostic : result.error()) {
-            context.error(diagnostic);
+        const ConfigNode* traces = node.find("traces");
+        for (Diagnostic diagnostic : result.error()) {
+            diagnostic.notes.emplace_back((traces != nullptr ? *traces : node).where,
+                                          "the traces are named here");
+            context.error(std::move(diagnostic));
         }
     }
     return result.has_value();
 }
 
-void load(ChakraParameters& parameters, const ConfigNode& /*node*/, ReadContext& context) {
+void load(ChakraParameters& parameters, const ConfigNode& node, ReadContext& context) {
     std::vector<Path> files(parameters.paths.begin(), parameters.paths.end());
     if (files.size() == 1) {
         Result<std::vector<Path>> found = chakra::files_of_traces(files.front());
-        if (!taken(found, context)) {
+        if (!taken(found, node, context)) {
             return;
         }
         files = *std::move(found);
@@ -121,13 +124,13 @@ void load(ChakraParameters& parameters, const ConfigNode& /*node*/, ReadContext&
     parameters.groups = parameters.group_file;
     parameters.keeps_work = parameters.compute == ChakraCompute::kRoofline;
     Result<chakra::ChakraTraces> traces = chakra::read_traces(files, parameters);
-    if (!taken(traces, context)) {
+    if (!taken(traces, node, context)) {
         return;
     }
     auto loaded = std::make_shared<LoadedChakra>();
     loaded->build.order = parameters.order.value_or(traces->order);
     Result<system::Program> program = build_program(traces->graphs, loaded->build);
-    if (!taken(program, context)) {
+    if (!taken(program, node, context)) {
         return;
     }
     loaded->program = *std::move(program);

@@ -84,10 +84,18 @@ private:
     void check_span() {
         Nanoseconds first = std::numeric_limits<Nanoseconds>::max();
         Nanoseconds last = std::numeric_limits<Nanoseconds>::min();
+        std::uint32_t first_name = 0;
+        std::uint32_t last_name = 0;
         const auto take_all = [&](const auto& events) {
             for (const auto& event : events) {
-                first = std::min(first, event.start);
-                last = std::max(last, event.end);
+                if (event.start < first) {
+                    first = event.start;
+                    first_name = event.name;
+                }
+                if (event.end > last) {
+                    last = event.end;
+                    last_name = event.name;
+                }
             }
         };
         take_all(timeline_.host);
@@ -95,8 +103,12 @@ private:
         take_all(timeline_.device);
         constexpr Nanoseconds kDay = Nanoseconds{24} * 3600 * 1'000'000'000;
         if (first < last && last - first > kDay) {
-            errors_.push_back(trace_error("pytorch.event", timeline_.file,
-                                          "its events lie more than a day apart", "is the trace damaged?"));
+            errors_.push_back(trace_error(
+                "pytorch.event", timeline_.file,
+                fmt::format(
+                    "its events lie more than a day apart: event '{}' begins first and event '{}' ends last",
+                    timeline_.names[first_name].substr(0, 60), timeline_.names[last_name].substr(0, 60)),
+                "is the trace damaged?"));
         }
     }
 

@@ -89,7 +89,7 @@ public:
     [[nodiscard]] Result<AstraText> read() && {
         if (lines_.empty()) {
             return Diagnostic{"astra.empty",
-                              {source_, 0, 0},
+                              {source_, 1, 1},
                               "the file has no text",
                               "line 1 is a keyword, line 2 the number of layers, then a line a layer",
                               {}};
