@@ -170,10 +170,11 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
     }
     if (run.execution.has_tie && watch.least <= watch.most) {
         causes.reset();
-        const std::size_t representatives = engine.folding.representatives;
+        const LostFolding lost{engine.folding.representatives, placement.size(), engine.backend->now(),
+                               kTieRefusal};
         engine = whole_engine(experiment, placement, kTieRefusal);
         if (observers.folding_lost) {
-            observers.folding_lost({representatives, placement.size(), run.execution.total, engine.refusal});
+            observers.folding_lost(lost);
         }
         backend = engine.backend.get();
         track();

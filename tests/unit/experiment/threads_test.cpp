@@ -9,7 +9,6 @@
 
 #include <gtest/gtest.h>
 
-#include <astrolabe/experiment/results/results.hpp>
 #include <astrolabe/experiment/run/collective_run.hpp>
 
 namespace astrolabe::experiment {
@@ -17,9 +16,9 @@ namespace {
 
 constexpr std::array kNetworks{
     "{kind: flat, hosts: 16, link: {rate: 100Gbps, latency: 500ns}}",
-    "{kind: leaf_spine, leaves: 4, hosts_per_leaf: 4, spines: 2, host_link: {rate: 100Gbps, latency: 500ns}, "
-    "load_balancing: hash}",
-    "{kind: torus, dimensions: [4, 4], link: {rate: 100Gbps, latency: 500ns}}"};
+    "{kind: leaf_spine, hosts: 16, hosts_per_leaf: 4, spines: 2, link: {rate: 100Gbps, latency: 500ns}, "
+    "load_balancing: flow_hash}",
+    "{kind: torus, sizes: [4, 4], link: {rate: 100Gbps, latency: 500ns}}"};
 
 Time time_on(const std::string& network, const std::string& algorithm) {
     CollectiveRequest request;
