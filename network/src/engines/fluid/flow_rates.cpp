@@ -122,10 +122,10 @@ std::unique_ptr<FlowRates> make_flow_rates(std::shared_ptr<const LinkClasses> cl
                          "a flow that a link fails under has a path that changes, and stands for itself");
         return std::make_unique<FailingRates>(fabric, connections, bytes);
     }
-    if (terms == nullptr && strategy == MaxMinSolver::Strategy::kLocal && !by_connection) {
+    if (slack > 0.0 && !by_connection) {
+        ASTROLABE_ASSERT(terms == nullptr, "terms cap connections, and links that keep levels know no caps");
         return std::make_unique<LevelRates>(*classes, connections, bytes, slack);
     }
-    ASTROLABE_ASSERT(slack == 0.0, "links that keep levels leave slack");
     return std::make_unique<StaticRates>(*classes, terms, strategy, connections, bytes);
 }
 
