@@ -121,7 +121,7 @@ Json network_json(const Run& run) {
                                    {"changes", moves->changes},
                                    {"dark_s", to_seconds(moves->dark)}};
     }
-    if (const auto& rates = run.rate_interval) {
+    if (const auto& rates = run.network.rate_interval) {
         const double starts = static_cast<double>(std::max<std::uint64_t>(rates->starts, 1));
         json["rate_interval"] = {{"interval_s", to_seconds(rates->interval)},
                                  {"updates", rates->updates},
@@ -130,9 +130,10 @@ Json network_json(const Run& run) {
                                  {"wait_max_s", to_seconds(rates->longest_wait)},
                                  {"withheld_max_s", to_seconds(rates->withheld)}};
     }
-    if (run.rate_slack > 0.0) {
-        json["rate_slack"] = {{"slack", run.rate_slack},
-                              {"longer_at_most", run.rate_slack / (1.0 - run.rate_slack)}};
+    if (const auto& rates = run.network.rate_slack) {
+        json["rate_slack"] = {{"slack", rates->slack},
+                              {"applied", rates->is_applied},
+                              {"one_bottleneck_longer_at_most", rates->longer_at_most()}};
     }
     if (run.message_times) {
         Json times{{"mean", run.message_times->mean_seconds()}};

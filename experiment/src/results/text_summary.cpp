@@ -241,7 +241,7 @@ std::string traffic_lines(const Experiment& experiment, const Run& run) {
                              fmt::format("moved {} times in {} control epochs, links dark for {} on average",
                                          moves->changes, moves->control_epochs, readable(moves->dark)));
     }
-    if (const auto& rates = run.rate_interval) {
+    if (const auto& rates = run.network.rate_interval) {
         text += summary_line(
             "approximate",
             fmt::format(
@@ -250,11 +250,16 @@ std::string traffic_lines(const Experiment& experiment, const Run& run) {
                 readable(rates->interval), readable(rates->longest_wait), readable(rates->waits),
                 readable(rates->withheld)));
     }
-    if (run.rate_slack > 0.0) {
-        text += summary_line("approximate", fmt::format("rates are those of links up to {:g} % slower, which "
-                                                        "makes an iteration up to {:.3g} % longer",
-                                                        100.0 * run.rate_slack,
-                                                        100.0 * run.rate_slack / (1.0 - run.rate_slack)));
+    if (const auto& rates = run.network.rate_slack) {
+        text +=
+            rates->is_applied
+                ? summary_line("approximate",
+                               fmt::format("rates are those of links up to {:g} % slower: what shares one "
+                                           "bottleneck takes up to {:.3g} % longer",
+                                           100.0 * rates->slack, 100.0 * rates->longer_at_most()))
+                : summary_line("exact",
+                               "rate_slack is not applied where links are observed or causes "
+                               "are followed");
     }
     if (run.message_times) {
         std::string times;

@@ -14,7 +14,6 @@
 #include <astrolabe/experiment/results/fingerprint.hpp>
 #include <astrolabe/experiment/run/limited_run.hpp>
 #include <astrolabe/experiment/run/run.hpp>
-#include <astrolabe/network/rate_slack.hpp>
 #include <astrolabe/system/program/participants.hpp>
 #include <astrolabe/system/symmetry/folding.hpp>
 
@@ -99,14 +98,17 @@ system::ExecutionReport execute(const Experiment& experiment, const std::vector<
     return report;
 }
 
-/// Whether the causes of a run on these representatives are to be followed.
+/// Whether the causes of a run on this engine are to be followed.
 bool follows_causes(Causes causes, const Experiment& experiment, const system::ProgramTraffic& traffic,
-                    const network::Folding& folding) {
+                    const Engine& engine) {
     if (experiment.flows != nullptr) {
         return false;  // no operation waits for anything
     }
     if (causes != Causes::kWhereCheap) {
         return causes == Causes::kAlways;
+    }
+    if (engine.backend->statistics().rate_slack) {
+        return false;  // rates would be exact, unasked
     }
     double count = 0;
     const system::Participants participants(experiment.program);
@@ -116,7 +118,7 @@ bool follows_causes(Causes causes, const Experiment& experiment, const system::P
                      ? static_cast<double>(traffic.of(id).messages())
                      : static_cast<double>(participants.count(id));
     }
-    return count / static_cast<double>(folding.class_size()) <= kMostCausesUnasked;
+    return count / static_cast<double>(engine.folding.class_size()) <= kMostCausesUnasked;
 }
 
 std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
@@ -128,7 +130,7 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
     Engine engine = make_engine(experiment, placement, is_recorded);
     Run run;
     run.traffic_counts = system::ProgramTraffic(experiment.program, experiment.cluster.options);
-    if (follows_causes(observers.causes, experiment, run.traffic_counts, engine.folding)) {
+    if (follows_causes(observers.causes, experiment, run.traffic_counts, engine)) {
         run.resources = std::make_shared<const network::Resources>(*experiment.fabric);
     }
     std::optional<network::CauseTracker> causes;
@@ -185,12 +187,6 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
         return watch.least;
     }
     run.network = backend->statistics();
-    if (const auto* rates = dynamic_cast<const network::IntervalRates*>(engine.backend.get())) {
-        run.rate_interval = rates->rate_interval();
-    }
-    if (const auto* rates = dynamic_cast<const network::SlackRates*>(engine.backend.get())) {
-        run.rate_slack = rates->rate_slack();
-    }
     run.bounds = certified_bounds(experiment);
     run.traffic = traffic_by_kind(experiment.program, run.execution);
     run.iteration_times = iteration_times(run.execution, experiment.program.iterations);

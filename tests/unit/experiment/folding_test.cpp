@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <astrolabe/experiment/results/results.hpp>
 #include <astrolabe/experiment/run/collective_run.hpp>
@@ -131,6 +132,25 @@ TEST_F(FoldingTest, ATieIsRunAgainWhole) {
     EXPECT_NE(tied.engine.folding_refusal.find("other order"), std::string::npos)
         << tied.engine.folding_refusal;
     EXPECT_EQ(tied.fingerprint, whole.fingerprint);
+}
+
+/// Equivalent ranks may have different rates within the slack; and causes are followed only if they are asked
+/// for, as rates are exact then.
+TEST_F(FoldingTest, NothingFoldsWithSlackAndResultsSayWhetherItIsApplied) {
+    const auto experiment = testing::load_small(components_, {"backend.rate_slack=0.001"});
+    ASSERT_TRUE(experiment);
+    const auto rate_slack = [&](Causes causes) {
+        RunObservers observers;
+        observers.causes = causes;
+        const auto run = run_experiment(*experiment, {}, observers);
+        EXPECT_EQ(run.engine.simulated_ranks, 4U);
+        return summary_json(*experiment, run)["network"]["rate_slack"];
+    };
+    const nlohmann::ordered_json unasked = rate_slack(Causes::kWhereCheap);
+    EXPECT_EQ(unasked["slack"], 0.001);
+    EXPECT_EQ(unasked["applied"], true);
+    EXPECT_DOUBLE_EQ(unasked["one_bottleneck_longer_at_most"].get<double>(), 1.0 / 999.0);
+    EXPECT_EQ(rate_slack(Causes::kAlways)["applied"], false);
 }
 
 TEST_F(FoldingTest, TheSummarySaysHowManyRanksWereSimulatedAndWhyNotFewer) {

@@ -18,6 +18,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <astrolabe/network/rate_interval.hpp>
+#include <astrolabe/network/resources.hpp>
 
 namespace astrolabe::network {
 namespace {
@@ -70,7 +71,7 @@ Delivered deliver(const std::shared_ptr<const Fabric>& fabric, Time interval,
     for (std::size_t i = 0; i < messages.size(); ++i) {
         delivered.times.push_back(sender.recorder.times.at(i));
     }
-    delivered.report = backend.rate_interval();
+    delivered.report = backend.statistics().rate_interval;
     EXPECT_EQ(backend.outstanding_messages(), 0U);
     return delivered;
 }
@@ -80,7 +81,7 @@ ReferenceMessage message(Time sent, std::size_t source, std::size_t destination,
 }
 
 TEST(RateInterval, IsOffByDefault) {
-    EXPECT_FALSE(FluidBackend(star(2)).rate_interval().has_value());
+    EXPECT_FALSE(FluidBackend(star(2)).statistics().rate_interval.has_value());
 }
 
 TEST(RateInterval, WhatRunsEmptyKeepsItsRateUntilTheNextUpdate) {
@@ -228,6 +229,18 @@ TEST(RateSlack, ALinkKeepsRatesUntilThereIsEnoughToGain) {
         EXPECT_EQ(approximate.times[i], 144_us + kPathLatency);
         EXPECT_EQ(exact.times[i], 133_us + kPathLatency);
     }
+}
+
+TEST(RateSlack, IsStatedAndNotAppliedWhereDelaysAreAccounted) {
+    EXPECT_FALSE(FluidBackend(star(2)).statistics().rate_slack.has_value());
+    const std::shared_ptr<const Fabric> fabric = star(2);
+    FluidBackend backend(fabric, {.rate_slack = 0.001});
+    ASSERT_TRUE(backend.statistics().rate_slack.has_value());
+    EXPECT_TRUE(backend.statistics().rate_slack->is_applied);
+    EXPECT_DOUBLE_EQ(backend.statistics().rate_slack->longer_at_most(), 1.0 / 999.0);  // 0.001 / 0.999
+    const Resources resources(*fabric);
+    ASSERT_TRUE(backend.account_delays(resources));
+    EXPECT_FALSE(backend.statistics().rate_slack->is_applied);
 }
 
 TEST(RateSlack, AnUnevenAllToAllIsLongerByTheSlackAtMost) {

@@ -25,6 +25,8 @@
 #include <astrolabe/core/units.hpp>
 #include <astrolabe/network/ids.hpp>
 #include <astrolabe/network/link_observer.hpp>
+#include <astrolabe/network/rate_interval.hpp>
+#include <astrolabe/network/rate_slack.hpp>
 #include <astrolabe/network/resources.hpp>
 
 namespace astrolabe::network {
@@ -97,6 +99,8 @@ struct NetworkStatistics {
     Bytes queue_peak;  ///< of the fullest queue
     std::uint64_t events = 0;
     std::optional<DemandAwareStatistics> reconfiguration;  ///< none: nothing moves with the demand
+    std::optional<RateIntervalReport> rate_interval;       ///< none: rates adapt at once
+    std::optional<RateSlackReport> rate_slack;             ///< none: nobody asked for slack
     IndexedVector<LinkId, LinkStatistics> links;
 };
 

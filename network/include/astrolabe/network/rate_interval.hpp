@@ -39,14 +39,4 @@ struct RateIntervalReport {
     std::optional<LinkId> most_withheld;  ///< that link
 };
 
-/// Of a backend whose rates may have an interval.
-class IntervalRates {
-public:
-    /// Nothing: rates adapt at once.
-    [[nodiscard]] virtual std::optional<RateIntervalReport> rate_interval() const = 0;
-
-protected:
-    ~IntervalRates() = default;
-};
-
 }  // namespace astrolabe::network

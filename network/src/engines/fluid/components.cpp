@@ -61,11 +61,13 @@ ValidationErrors fluid_errors(const FluidParameters& parameters) {
              "make them wait from the instant they start",
              "leave out rate_interval, or slow_start and incast"});
     }
-    if (parameters.has_slack() && static_cast<const TransportTerms&>(parameters) != TransportTerms()) {
+    if (parameters.has_slack() &&
+        (parameters.has_interval() || static_cast<const TransportTerms&>(parameters) != TransportTerms())) {
         errors.push_back(
             {"rate_slack",
-             "links leave slack where nothing else limits a connection, and terms of a transport do",
-             "leave out rate_slack, or all other keys of fluid but rate_interval"});
+             "links leave slack where nothing else limits a connection, and terms of a transport "
+             "and a rate_interval do",
+             "leave out rate_slack, or all other keys of fluid"});
     }
     return errors;
 }
@@ -87,8 +89,8 @@ Schema<FluidParameters> fluid_schema() {
             "out: rates adapt at once",
             kTimes)
         .optional("rate_slack", &FluidParameters::rate_slack,
-                  "part of its rate that a link may leave unused rather than change rates, which makes an "
-                  "iteration longer by about as much at most; 0, or left out: none",
+                  "part of its rate that a link may leave unused rather than change rates, an approximation "
+                  "that results state; 0, or left out: none",
                   kSlack)
         .check(fluid_errors);
     return schema;
@@ -109,8 +111,9 @@ Engine fluid_engine(std::string_view networks, std::string help, const FluidPara
     engine.make = [options](std::shared_ptr<const Fabric> fabric, std::uint64_t) {
         return std::make_unique<FluidBackend>(std::move(fabric), options);
     };
-    // With incast, who finds no room for a window depends on the order among messages that are alike.
-    if (!parameters.incast) {
+    // With incast, who finds no room for a window depends on the order among messages that are alike; with
+    // slack, which of several rates they have.
+    if (!parameters.incast && !parameters.has_slack()) {
         engine.make_folded = [options](std::shared_ptr<const LinkClasses> classes, std::uint64_t) {
             return std::make_unique<FluidBackend>(std::move(classes), options);
         };

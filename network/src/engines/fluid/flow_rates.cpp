@@ -104,7 +104,7 @@ const MaxMinSolver::Counters& FlowRates::counters() const {
 }
 
 std::unique_ptr<FlowRates> make_flow_rates(std::shared_ptr<const LinkClasses> classes, ConnectionTerms* terms,
-                                           MaxMinSolver::Strategy strategy, bool by_connection, double slack,
+                                           MaxMinSolver::Strategy strategy, double slack,
                                            std::vector<Connection>& connections,
                                            const ConnectionBytes& bytes) {
     const Fabric& fabric = classes->fabric();
@@ -122,7 +122,7 @@ std::unique_ptr<FlowRates> make_flow_rates(std::shared_ptr<const LinkClasses> cl
                          "a flow that a link fails under has a path that changes, and stands for itself");
         return std::make_unique<FailingRates>(fabric, connections, bytes);
     }
-    if (slack > 0.0 && !by_connection) {
+    if (slack > 0.0) {
         ASTROLABE_ASSERT(terms == nullptr, "terms cap connections, and links that keep levels know no caps");
         return std::make_unique<LevelRates>(*classes, connections, bytes, slack);
     }

@@ -1,8 +1,8 @@
 /// Which rates the connections of the fluid engine get, and when the messages they serve are done: one
 /// interface, and an implementation for each way in which links exist.
 ///
-///     level_rates.hpp         all links at all times: max-min fair rates, kept by link (link_levels.hpp)
-///     fixed_route_rates.hpp   the same with caps, or kept by connection (max_min_solver.hpp)
+///     fixed_route_rates.hpp   all links at all times: max-min fair rates (max_min_solver.hpp)
+///     level_rates.hpp         the same with slack, kept by link (link_levels.hpp)
 ///     fixed_route_rates.hpp   links come and go with a schedule: rates that repeat (circuit_rates.hpp)
 ///     demand_aware_rates.hpp  a controller moves links with what waits (demand_aware_circuits.hpp)
 ///     failing_rates.hpp       all links at all times, but for those that fail (failure_timeline.hpp)
@@ -180,13 +180,12 @@ protected:
     ServiceRecord* record_ = nullptr;  // null: nobody observes links
 };
 
-/// For the fabric of `classes`; `terms` may be null, and both outlive it. `by_connection`: someone has to
-/// know when the rate of each connection changes, so that it may not keep the ends. `slack`: of
-/// link_levels.hpp; not 0 only in a static network without failures and terms, and not `by_connection`.
+/// For the fabric of `classes`; `terms` may be null, and both outlive it. `slack`: of link_levels.hpp; not 0
+/// only in a static network without failures and terms.
 [[nodiscard]] std::unique_ptr<FlowRates> make_flow_rates(std::shared_ptr<const LinkClasses> classes,
                                                          ConnectionTerms* terms,
-                                                         MaxMinSolver::Strategy strategy, bool by_connection,
-                                                         double slack, std::vector<Connection>& connections,
+                                                         MaxMinSolver::Strategy strategy, double slack,
+                                                         std::vector<Connection>& connections,
                                                          const ConnectionBytes& bytes);
 
 }  // namespace astrolabe::network

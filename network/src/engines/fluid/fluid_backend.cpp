@@ -21,6 +21,7 @@ FluidBackend::FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOpti
       pairs_(fabric().host_count()),
       strategy_(options.strategy),
       rate_slack_(options.rate_slack),
+      applies_slack_(options.rate_slack > 0.0),
       rate_interval_(options.rate_interval) {
     ASTROLABE_ASSERT(rate_interval_ >= Time(0), "time between updates of rates does not run backwards");
     ASTROLABE_ASSERT(
@@ -29,8 +30,9 @@ FluidBackend::FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOpti
         "rates of links that come and go are updated when these do");
     ASTROLABE_ASSERT(
         rate_slack_ == 0.0 || (fabric().is_static() && fabric().demand_aware_circuits() == nullptr &&
-                               fabric().failures() == nullptr && options.terms == TransportTerms()),
-        "links leave slack where they are always there and connections have no caps");
+                               fabric().failures() == nullptr && options.terms == TransportTerms() &&
+                               rate_interval_ == Time(0) && classes_->flows_per_representative() == 1),
+        "links leave slack where they are always there, and to every connection by itself");
     if (rate_interval_ > Time(0)) {
         withheld_bytes_.resize(fabric().link_count());
     }
@@ -38,7 +40,7 @@ FluidBackend::FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOpti
     if (options.terms != TransportTerms()) {
         terms_ = std::make_unique<ConnectionTerms>(options.terms, *classes_);
     }
-    rates_ = make_flow_rates(classes_, terms_.get(), strategy_, false, rate_slack_, connections_, *this);
+    rates_ = make_flow_rates(classes_, terms_.get(), strategy_, rate_slack_, connections_, *this);
     rates_keep_ends_ = rates_->keeps_ends();
     is_plain_ = terms_ == nullptr && rates_->keeps_latency();
 }

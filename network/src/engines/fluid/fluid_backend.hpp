@@ -43,8 +43,8 @@
 ///
 /// Complexity: two events per message (served, delivered), O(1) for those that end together and O(log
 /// connections) for others, plus the rate updates. Memory: about 200 bytes per pair that ever communicates
-/// over six classes of links, 110 over two, and 4 per pair there could be up to 2,048 hosts; 40 per message
-/// queued or on the wire.
+/// over six classes of links, 110 over two, with slack a half more, and 4 per pair there could be up to 2,048
+/// hosts; 40 per message queued or on the wire.
 #pragma once
 
 #include "../../host_pair_index.hpp"
@@ -68,8 +68,6 @@
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/fabric.hpp>
 #include <astrolabe/network/link_classes.hpp>
-#include <astrolabe/network/rate_interval.hpp>
-#include <astrolabe/network/rate_slack.hpp>
 
 namespace astrolabe::network {
 
@@ -78,18 +76,15 @@ struct FluidOptions {
     MaxMinSolver::Strategy strategy = MaxMinSolver::Strategy::kLocal;
     TransportTerms terms{};
     /// Least time between two updates of rates (rate_interval.hpp); 0: rates adapt at once. Else the fabric
-    /// is static and without failures, and terms have neither slow start nor incast.
+    /// is static and without failures, terms have neither slow start nor incast, and there is no slack.
     Time rate_interval{};
     /// Part of its rate that a link which limits connections may leave unused (rate_slack.hpp); 0: none. Else
     /// the fabric is static and without failures, and there are no terms. Where links are observed or delays
-    /// accounted, none is left.
+    /// accounted, none is left. Not on classes that are folded.
     double rate_slack = 0.0;
 };
 
-class FluidBackend final : public NetworkBackend,
-                           public IntervalRates,
-                           public SlackRates,
-                           private ConnectionBytes {
+class FluidBackend final : public NetworkBackend, private ConnectionBytes {
 public:
     /// A message represents `flows_per_representative` of them; statistics are those of the whole network.
     explicit FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOptions options = {});
@@ -128,9 +123,8 @@ public:
     [[nodiscard]] Bytes bytes_delivered() const override {
         return static_cast<std::int64_t>(classes_->flows_per_representative()) * bytes_delivered_;
     }
+    /// Those of rate_interval.hpp and rate_slack.hpp included.
     [[nodiscard]] NetworkStatistics statistics() const override;
-    [[nodiscard]] std::optional<RateIntervalReport> rate_interval() const override;
-    [[nodiscard]] double rate_slack() const override { return rate_slack_; }
 
     /// How often and how widely rates were recomputed, in a static network.
     [[nodiscard]] const MaxMinSolver::Counters& rate_updates() const { return rates_->counters(); }
@@ -191,6 +185,8 @@ private:
     [[nodiscard]] Time next_planned();
     /// Before anything is sent: rates are from now on kept by connection, without slack.
     void follow_connections();
+    /// Nothing: rates adapt at once.
+    [[nodiscard]] std::optional<RateIntervalReport> interval_report() const;
     /// Completes the instant, unless something of it is still due: then that is now.
     [[nodiscard]] Time next_event();
 
@@ -213,7 +209,8 @@ private:
     std::vector<std::uint32_t> drained_;    // in this instant
     std::vector<std::uint32_t> restarted_;  // drained and sent on again in this instant
     MaxMinSolver::Strategy strategy_;
-    double rate_slack_;
+    double rate_slack_;   // as asked for
+    bool applies_slack_;  // else rates are exact
     Time rate_interval_;
     Time no_update_before_;
     bool has_rates_to_update_ = false;     // connections started or ran empty

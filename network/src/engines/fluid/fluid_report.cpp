@@ -50,11 +50,11 @@ PieceBytes FluidBackend::in_service(std::uint32_t index) const {
 }
 
 void FluidBackend::follow_connections() {
-    if (rates_keep_ends_) {
+    if (applies_slack_) {
         ASTROLABE_ASSERT(sent_ == 0, "rates are kept by connection from the first message on");
-        rate_slack_ = 0.0;
-        rates_ = make_flow_rates(classes_, terms_.get(), strategy_, true, rate_slack_, connections_, *this);
-        rates_keep_ends_ = false;
+        rates_ = make_flow_rates(classes_, terms_.get(), strategy_, 0.0, connections_, *this);
+        rates_keep_ends_ = rates_->keeps_ends();
+        applies_slack_ = false;
     }
 }
 
@@ -163,11 +163,15 @@ NetworkStatistics FluidBackend::statistics() const {
     statistics.messages = delivered_ * classes_->flows_per_representative();
     statistics.bytes_delivered = bytes_delivered();
     statistics.events = events_;
+    statistics.rate_interval = interval_report();
+    if (rate_slack_ > 0.0) {
+        statistics.rate_slack = {rate_slack_, applies_slack_};
+    }
     rates_->report(statistics, now_);
     return statistics;
 }
 
-std::optional<RateIntervalReport> FluidBackend::rate_interval() const {
+std::optional<RateIntervalReport> FluidBackend::interval_report() const {
     if (rate_interval_ == Time(0)) {
         return std::nullopt;
     }

@@ -1,11 +1,11 @@
 #include "level_rates.hpp"
 
 #include "leg_bytes.hpp"
-#include "max_min_arithmetic.hpp"
 #include "rounding.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace astrolabe::network {
 
@@ -14,13 +14,18 @@ namespace {
 /// Stale entries of a heap that are not worth looking for.
 constexpr std::size_t kStaleEndings = 16;
 
+/// The largest double below 2^63.
+constexpr double kMostBytes = 0x1.fffffffffffffp62;
+
 }  // namespace
 
 inline void LevelRates::Virtual::advance(double bytes) {
     const double floor = std::floor(bytes);
-    whole += static_cast<std::int64_t>(floor);
+    if (__builtin_add_overflow(whole, static_cast<std::int64_t>(std::min(floor, kMostBytes)), &whole)) {
+        whole = std::numeric_limits<std::int64_t>::max();
+    }
     part += bytes - floor;
-    if (part >= 1.0) {
+    if (part >= 1.0 && whole < std::numeric_limits<std::int64_t>::max()) {
         ++whole;
         part -= 1.0;
     }
@@ -129,7 +134,7 @@ double LevelRates::leave(const LinkLevels::Moved& moved, Time now) {
     const Service serving = service(moved.flow, from);
     const double left = std::max(0.0, serving.work - served_at(serving.rate, now - serving.since));
     const double rate = snapped(levels_.rate(moved.flow));
-    const bool is_same = std::abs(rate - serving.rate) <= kCriterion * serving.rate;
+    const bool is_same = rate == serving.rate;
     connection.since = is_same ? serving.since : now;
     connection.work = is_same ? serving.work : left;
     return left;

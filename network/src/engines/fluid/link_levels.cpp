@@ -71,7 +71,7 @@ void LinkLevels::stop(std::uint32_t flow) {
         if (link == bottleneck) {
             drop_own(link, leg);
         } else {
-            hold(links_[link], -leg_loads_[leg] * rate);
+            links_[link].held.add(-leg_loads_[leg] * rate);
         }
         swap_places(link, leg_places_[leg], static_cast<std::uint32_t>(crossings.size() - 1));
         crossings.pop_back();
@@ -112,13 +112,12 @@ void LinkLevels::serve_alone(std::uint32_t flow) {
     }
     for (std::uint32_t leg = first_legs_[flow]; leg < first_legs_[flow + 1]; ++leg) {
         Link& link = links_[leg_links_[leg]];
-        link.held = 0.0;
-        link.held_rest = 0.0;
+        link.held = {};
         if (leg_links_[leg] == bottleneck) {
             note(bottleneck);
             set_own(bottleneck, leg);
         } else {
-            link.held = leg_loads_[leg] * level;
+            link.held.most = leg_loads_[leg] * level;
         }
     }
     links_[bottleneck].level = level;
@@ -172,7 +171,7 @@ double LinkLevels::fair_level(std::uint32_t index) {
     // Whoever has more takes part, but for those that then have less.
     above_.clear();
     double left = left_of(link);
-    double share = link.own + link.free;
+    double share = link.own.value() + link.free;
     for (std::size_t i = link.own_count; i < crossings.size(); ++i) {
         const std::uint32_t bottleneck = bottlenecks_[crossings[i].flow];
         if (bottleneck != kNone && links_[bottleneck].level > fair * (1.0 + kSameLevel)) {
@@ -236,8 +235,8 @@ void LinkLevels::change_own(std::uint32_t index, double level) {
         for (std::uint32_t leg = first_legs_[flow]; leg < first_legs_[flow + 1]; ++leg) {
             const std::uint32_t other = leg_links_[leg];
             if (other != index) {
-                hold(links_[other], -leg_loads_[leg] * before);
-                hold(links_[other], leg_loads_[leg] * level);
+                links_[other].held.add(-leg_loads_[leg] * before);
+                links_[other].held.add(leg_loads_[leg] * level);
                 touch(other);
             }
         }
@@ -270,7 +269,7 @@ void LinkLevels::give_level(std::uint32_t index, double level) {
             drop_free(index, leg_loads_[crossing.leg]);
         } else {
             note_move(flow);
-            hold(link, -leg_loads_[crossing.leg] * had);
+            link.held.add(-leg_loads_[crossing.leg] * had);
         }
         set_own(index, crossing.leg);
         bottlenecks_[flow] = index;
@@ -285,9 +284,9 @@ void LinkLevels::give_level(std::uint32_t index, double level) {
             } else if (other == bottleneck) {
                 drop_own(other, leg);
             } else {
-                hold(links_[other], -leg_loads_[leg] * had);
+                links_[other].held.add(-leg_loads_[leg] * had);
             }
-            hold(links_[other], leg_loads_[leg] * level);
+            links_[other].held.add(leg_loads_[leg] * level);
             touch(other);
         }
     }
@@ -352,7 +351,7 @@ void LinkLevels::release(std::uint32_t index) {
             const std::uint32_t other = leg_links_[leg];
             const double load = leg_loads_[leg];
             if (other != index) {
-                hold(links_[other], -load * level);
+                links_[other].held.add(-load * level);
             }
             if (next == kNone) {
                 set_free(other, load);
@@ -360,7 +359,7 @@ void LinkLevels::release(std::uint32_t index) {
             } else if (other == next) {
                 set_own(other, leg);
             } else {
-                hold(links_[other], load * links_[next].level);
+                links_[other].held.add(load * links_[next].level);
             }
         }
     }

@@ -24,8 +24,9 @@
 /// limit nobody, gets it at once, which is the same.
 ///
 /// Arithmetic: doubles. Levels within 10^-12 of each other are one level; a link whose level would change by
-/// no more keeps it. What others take of a link is a sum of two doubles (Knuth's TwoSum), from which a term
-/// is taken away as exactly as it was added: a level does not depend on the history of the link.
+/// no more keeps it. What a link's flows weigh and what others take of it are sums of two doubles (Knuth's
+/// TwoSum), from which a term is taken away nearly as exactly as it was added: sums err by some 10^-30 of
+/// their largest value for each of their terms, so that a level hardly depends on the history of its link.
 ///
 /// Slack. With `slack` ε > 0 a link whose level could rise by less than the part ε of it keeps it. Every link
 /// that limits a flow is then full to the part 1 - ε at least, and no link is ever given more than it has:
@@ -33,9 +34,10 @@
 /// and C_l.
 ///
 /// Complexity of an update: O(legs) for flows that are alone; else, for each link that gets a level, the
-/// flows on it that get another rate, those that others limit where its level falls, and for each flow whose
-/// rate changes its legs and O(log links) for the links there that are
-/// queued. Memory: 12 bytes per flow, and 28 per leg.
+/// flows on it that get another rate, and for each of these its legs and O(log links) for the links there
+/// that are queued. A link whose level falls, or that is given more than it has, also looks at all that
+/// others limit there, each time its turn comes before it gets a level. Memory: 12 bytes per flow, 28 per
+/// leg.
 #pragma once
 
 #include "max_min_solver.hpp"
@@ -102,13 +104,25 @@ public:
     }
 
 private:
+    /// Of terms that are taken away as exactly as they were added (Knuth's TwoSum).
+    struct Sum {
+        double most = 0.0;
+        double rest = 0.0;
+
+        void add(double term) {
+            const double sum = most + term;
+            const double added = sum - most;
+            rest += (most - (sum - added)) + (term - added);
+            most = sum;
+        }
+        [[nodiscard]] double value() const { return most + rest; }
+    };
     struct Link {
         double capacity = 0.0;
         double level = 0.0;
-        double own = 0.0;   ///< Σ a of the flows that it limits
-        double free = 0.0;  ///< Σ a of its flows that have no bottleneck
-        double held = 0.0;  ///< Σ a·x of those that others limit, and what that sum lacks
-        double held_rest = 0.0;
+        Sum own;            ///< Σ a of the flows that it limits
+        Sum held;           ///< Σ a·x of those that others limit
+        double free = 0.0;  ///< Σ a of its flows that have no bottleneck, within an update
         double queued = std::numeric_limits<double>::infinity();  ///< its key in the queue
         double level_before = 0.0;                                ///< the update
         std::uint32_t own_count = 0;
@@ -144,7 +158,6 @@ private:
     void swap_places(std::uint32_t link, std::uint32_t one, std::uint32_t other);
     void set_own(std::uint32_t link, std::uint32_t leg);
     void drop_own(std::uint32_t link, std::uint32_t leg);
-    static void hold(Link& link, double load);
     void set_free(std::uint32_t link, double load);
     void drop_free(std::uint32_t link, double load);
     /// Where a link is to be queued; infinite: not at all.
@@ -207,20 +220,16 @@ inline void LinkLevels::swap_places(std::uint32_t link, std::uint32_t one, std::
 
 inline void LinkLevels::set_own(std::uint32_t link, std::uint32_t leg) {
     swap_places(link, leg_places_[leg], links_[link].own_count++);
-    links_[link].own += leg_loads_[leg];
+    links_[link].own.add(leg_loads_[leg]);
 }
 
 inline void LinkLevels::drop_own(std::uint32_t link, std::uint32_t leg) {
     Link& state = links_[link];
     swap_places(link, leg_places_[leg], --state.own_count);
-    state.own = state.own_count == 0 ? 0.0 : state.own - leg_loads_[leg];
-}
-
-inline void LinkLevels::hold(Link& link, double load) {
-    const double sum = link.held + load;
-    const double added = sum - link.held;
-    link.held_rest += (link.held - (sum - added)) + (load - added);
-    link.held = sum;
+    state.own.add(-leg_loads_[leg]);
+    if (state.own_count == 0) {
+        state.own = {};
+    }
 }
 
 inline void LinkLevels::set_free(std::uint32_t link, double load) {
@@ -251,12 +260,12 @@ inline void LinkLevels::note_move(std::uint32_t flow) {
 }
 
 inline double LinkLevels::left_of(const Link& link) {
-    return (link.capacity - link.held) - link.held_rest;
+    return (link.capacity - link.held.most) - link.held.rest;
 }
 
 inline double LinkLevels::filled_at(const Link& link) {
     // Rounding can leave a full link a trifle below zero.
-    return std::max(left_of(link), 0.0) / (link.own + link.free);
+    return std::max(left_of(link), 0.0) / (link.own.value() + link.free);
 }
 
 }  // namespace astrolabe::network

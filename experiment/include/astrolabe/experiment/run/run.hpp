@@ -22,7 +22,6 @@
 #include <astrolabe/network/link_observer.hpp>
 #include <astrolabe/network/message_observer.hpp>
 #include <astrolabe/network/packet_observer.hpp>
-#include <astrolabe/network/rate_interval.hpp>
 #include <astrolabe/system/executor/executor.hpp>
 #include <astrolabe/system/program/characterisation.hpp>
 
@@ -52,8 +51,6 @@ struct Run {
     std::optional<FlowResults> flows;            ///< of a workload of flows
     std::optional<FlowResults> background;       ///< of flows beside a job; `network` counts both
     std::string fingerprint;                     ///< of everything above, 16 hexadecimal digits
-    std::optional<network::RateIntervalReport> rate_interval;  ///< where rates do not adapt at once
-    double rate_slack = 0.0;  ///< part of its rate that a link may have left unused (rate_slack.hpp)
     /// What an observer of links was told.
     network::LinkReports link_reports = network::LinkReports::kNothing;
     EngineFacts engine;
