@@ -71,7 +71,8 @@ OperaFabric::GetTypeId()
 }
 
 OperaFabric::OperaFabric()
-    : m_classifier(CreateObject<OperaClassifier>())
+    : OperaBulkSlots(m_layout, m_schedule),
+      m_classifier(CreateObject<OperaClassifier>())
 {
 }
 
@@ -288,7 +289,7 @@ OperaFabric::NoteDelivered(Ptr<OperaFrame> frame)
     if (frame->isBulk)
     {
         ++m_counters.bulkPackets;
-        --m_inFlight;
+        EndFlight();
     }
     m_delivered(frame->destination, frame->packet);
 }

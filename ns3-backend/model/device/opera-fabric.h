@@ -9,11 +9,8 @@
 #include "ns3/ipv4-address.h"
 #include "ns3/mac48-address.h"
 #include "ns3/object.h"
-#include "ns3/opera-layout.h"
-#include "ns3/opera-policy.h"
+#include "ns3/opera-bulk-slots.h"
 #include "ns3/opera-router.h"
-#include "ns3/opera-schedule.h"
-#include "ns3/opera-transmission-slots.h"
 #include "ns3/traced-callback.h"
 
 #include <cstdint>
@@ -48,7 +45,7 @@ namespace ns3
  *
  * The clock must count picoseconds (Time::SetResolution(Time::PS)).
  */
-class OperaFabric : public Object
+class OperaFabric : public Object, public OperaBulkSlots
 {
   public:
     typedef void (*GrantTracedCallback)(uint32_t rotor, const OperaGrant& grant);
@@ -136,9 +133,6 @@ class OperaFabric : public Object
         return m_policy->GetWaiting();
     }
 
-    /// Bulk frames wait, and no circuit will ever take one.
-    bool IsStuck() const;
-
     // For devices, channels and switches
 
     uint32_t GetPeer(uint32_t rotor, uint32_t rack, int64_t when) const;
@@ -197,19 +191,17 @@ class OperaFabric : public Object
 
     static constexpr uint32_t ALL = 0xffffffff;
 
-    static int64_t Now();
+    OperaBulkPolicy& GetBulkPolicy() const override;
+    uint32_t GetSlotHosts() const override;
+    OperaTransmissionSlots& GetSlots(uint32_t host) override;
+    void PrepareSlots(uint32_t host) override;
+    void UseSlots(uint32_t host) override;
+    void NoteGrant(uint32_t rotor, const OperaGrant& grant) override;
+    void NoteSlots() override;
+
     std::size_t GetCircuit(uint32_t rotor, uint32_t matching, uint32_t rack) const;
     void ReadAddresses();
     void Fail(const Failure& failure);
-    void Wait(uint32_t host, uint32_t destination, uint64_t packets, bool isRelayed);
-    void WakeForSlot();
-    void BeginSlots();
-    void LearnOfFailures(uint64_t superslice);
-    template <class Is>
-    void WithdrawWhere(Is&& isGone); //!< isGone(rack, rotor)
-    void EndSlots(uint64_t superslice);
-    void Grant(uint32_t rotor);
-    void GiveBack();
 
     OperaSchedule m_first; //!< without failures
     OperaSchedule m_schedule;
@@ -226,15 +218,6 @@ class OperaFabric : public Object
     std::vector<Mac48Address> m_addresses;
     Counters m_counters;
     std::vector<uint64_t> m_carriedBytes; //!< by circuit
-
-    uint64_t m_inFlight{0};           //!< bulk frames between hosts, and granted ones
-    uint64_t m_nextSuperslice{0};     //!< the first that has not started
-    uint64_t m_lastChange{0};         //!< superslice before which something came or was granted
-    bool m_isAwake{false};            //!< the start of a superslice is pending
-    int64_t m_notified{0};            //!< when hosts were last notified of failures, ps
-    std::vector<OperaGrant> m_grants; //!< scratch
-    std::vector<OperaGrant> m_back;   //!< scratch
-    std::vector<uint32_t> m_touched;  //!< scratch
 
     TracedCallback<uint32_t, const OperaGrant&> m_granted;
     TracedCallback<uint32_t, Ptr<const Packet>> m_returned;

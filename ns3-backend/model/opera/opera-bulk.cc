@@ -19,8 +19,7 @@ OperaBulk::OperaBulk(const OperaLayout& layout,
                      OperaBulkPolicy& policy,
                      const Parameters& parameters,
                      PacketTransportClient* client)
-    : m_layout(layout),
-      m_schedule(schedule),
+    : OperaBulkSlots(layout, schedule),
       m_context(fabric.GetContext()),
       m_policy(policy),
       m_parameters(parameters),
@@ -51,12 +50,6 @@ OperaBulk::GetSlotPackets(const OperaLayout& layout,
 {
     const int64_t round = layout.GetTransmissionSlots() * Serialize(packetBytes, bitsPerSecond);
     return static_cast<uint32_t>(schedule.GetBulkSlot() / round);
-}
-
-int64_t
-OperaBulk::Now()
-{
-    return Simulator::Now().GetTimeStep();
 }
 
 uint64_t
@@ -111,14 +104,6 @@ OperaBulk::Send(const PacketMessage& message)
     Wait(message.source, message.destination, packets, false);
 }
 
-void
-OperaBulk::Wait(uint32_t host, uint32_t destination, uint64_t packets, bool isRelayed)
-{
-    m_policy.Add(host, destination, packets, isRelayed);
-    m_lastChange = m_schedule.GetSuperslice(Now()) + 1;
-    WakeForSlot();
-}
-
 uint32_t
 OperaBulk::TakeOwn(uint32_t host, uint32_t destination)
 {
@@ -168,7 +153,7 @@ OperaBulk::Take(uint32_t packet)
         static_cast<uint32_t>(message.toArrive == 1 ? BytesOfLast(message.bytes) : m_parameters.payload),
         Now());
     m_context.Discard(packet);
-    --m_inFlight;
+    EndFlight();
     if (--message.toArrive == 0 && m_pairs[message.pair].oldest == number)
     {
         Deliver(message.pair);
@@ -185,7 +170,7 @@ OperaBulk::Relay(uint32_t packet)
         relayed.resize(m_hosts.size());
     }
     relayed[descriptor.destination].Append(m_context.packets, packet);
-    --m_inFlight;
+    EndFlight();
     Wait(descriptor.heading, descriptor.destination, 1, true);
 }
 
@@ -197,7 +182,7 @@ OperaBulk::TakeBack(uint32_t packet)
     const uint32_t destination = descriptor.destination;
     const bool isRelayed = host != descriptor.source;
     ++m_counters.returned;
-    --m_inFlight;
+    EndFlight();
     traces.returned(host, descriptor, Now());
     if (isRelayed)
     {

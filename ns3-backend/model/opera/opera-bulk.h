@@ -6,10 +6,7 @@
 #include "ns3/packet-queue-pair.h"
 #include "ns3/packet-queue.h"
 #include "ns3/packet-transport-core.h"
-#include "opera-layout.h"
-#include "opera-policy.h"
-#include "opera-schedule.h"
-#include "opera-transmission-slots.h"
+#include "opera-bulk-slots.h"
 
 #include "ns3/nstime.h"
 #include "ns3/traced-callback.h"
@@ -43,7 +40,7 @@ namespace ns3
  * nothing could be granted in a whole cycle, nothing is in flight and nothing new came, nothing ever will be,
  * and the clock stops.
  */
-class OperaBulk
+class OperaBulk final : public OperaBulkSlots
 {
   public:
     struct Parameters
@@ -84,8 +81,6 @@ class OperaBulk
               OperaBulkPolicy& policy,
               const Parameters& parameters,
               PacketTransportClient* client);
-    OperaBulk(const OperaBulk&) = delete;
-    OperaBulk& operator=(const OperaBulk&) = delete;
 
     /// Time on a link, ps, rounded up.
     static int64_t Serialize(uint64_t bytes, uint64_t bitsPerSecond);
@@ -120,8 +115,6 @@ class OperaBulk
     }
 
     std::vector<Outstanding> GetOutstanding() const; //!< by order of sending
-    /// Packets wait, and no circuit will ever take one.
-    bool IsStuck() const;
 
     Traces traces;
 
@@ -163,26 +156,22 @@ class OperaBulk
         std::vector<PacketList> relayed; //!< by destination. Empty until it relays
     };
 
-    static int64_t Now();
+    OperaBulkPolicy& GetBulkPolicy() const override;
+    uint32_t GetSlotHosts() const override;
+    OperaTransmissionSlots& GetSlots(uint32_t host) override;
+    void PrepareSlots(uint32_t host) override;
+    void UseSlots(uint32_t host) override;
+    void NoteGrant(uint32_t rotor, const OperaGrant& grant) override;
+    void NoteSlots() override;
+
     uint64_t PacketsOf(uint64_t bytes) const;
     uint64_t BytesOfLast(uint64_t bytes) const; //!< packet of a message of `bytes`
     uint32_t FindPair(uint32_t source, uint32_t destination);
-    void Wait(uint32_t host, uint32_t destination, uint64_t packets, bool isRelayed);
-    void WakeForSlot();
-    void BeginSlots();
-    void LearnOfFailures(uint64_t superslice);
-    template <class Is>
-    void WithdrawWhere(Is&& isGone); //!< isGone(rack, rotor)
-    void EndSlots(uint64_t superslice);
-    void Grant(uint32_t rotor);
     void Offer(uint32_t host);
-    void GiveBack();
     uint32_t Make(uint32_t host, const OperaTransmissionSlots::Departure& departure, int64_t when);
     uint32_t TakeOwn(uint32_t host, uint32_t destination);
     void Deliver(uint32_t pair);
 
-    OperaLayout m_layout;
-    const OperaSchedule& m_schedule;
     PacketContext& m_context;
     OperaBulkPolicy& m_policy;
     Parameters m_parameters;
@@ -191,15 +180,7 @@ class OperaBulk
     std::vector<Pair> m_pairs;
     PacketPool<Message> m_messages;
     uint64_t m_order{0};
-    uint64_t m_inFlight{0};       //!< packets between hosts, and granted ones
-    uint64_t m_nextSuperslice{0}; //!< the first that has not started
-    uint64_t m_lastChange{0};     //!< superslice before which something came or was granted
-    bool m_isAwake{false};        //!< the start of a superslice is pending
-    int64_t m_notified{0};        //!< when hosts were last notified of failures, ps
     Counters m_counters;
-    std::vector<OperaGrant> m_grants; //!< scratch
-    std::vector<OperaGrant> m_back;   //!< scratch
-    std::vector<uint32_t> m_touched;  //!< scratch
 };
 
 } // namespace ns3

@@ -174,8 +174,7 @@ OperaNetwork::BuildPorts()
     {
         const uint32_t rack = m_layout.GetRackNode(m_layout.GetRackOf(host));
         const uint32_t up = m_fabric->AddPort(host, rack, GetHostRate(), m_hostLatency.GetTimeStep(), 0);
-        const uint32_t down =
-            m_fabric->AddPort(rack, host, GetHostRate(), m_hostLatency.GetTimeStep(), 0);
+        const uint32_t down = m_fabric->AddPort(rack, host, GetHostRate(), m_hostLatency.GetTimeStep(), 0);
         m_fabric->Pair(up, down);
     }
     for (uint32_t rack = 0; rack < m_layout.racks; ++rack)
@@ -222,6 +221,10 @@ OperaNetwork::BuildTransport(PacketTransportClient* client)
 void
 OperaNetwork::DoDispose()
 {
+    if (m_fabric)
+    {
+        m_fabric->Detach(); // others may hold it still, and this router ends now
+    }
     m_transport = nullptr;
     m_router.reset();
     m_bulk.reset();

@@ -267,6 +267,10 @@ PacketEventScheduler::Remove(const Event& event)
     }
     // The others of its bucket go through the heap, which keeps the order as well.
     const uint64_t bucket = event.key.m_ts >> m_shift;
+    if (m_buckets[bucket & (m_buckets.size() - 1)].first == NONE)
+    {
+        return; // it is not pending
+    }
     const uint64_t current = m_current;
     const std::size_t taken = m_front.size();
     TakeBucket(bucket);

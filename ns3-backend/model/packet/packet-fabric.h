@@ -97,6 +97,9 @@ class PacketFabric : public Object, public PacketFabricParameters
     uint32_t GetNodeCount() const;
     uint32_t GetPortCount() const;
 
+    /// Routers, sinks and sources may end: events of ports that are pending do nothing any more.
+    void Detach();
+
   protected:
     void DoDispose() override;
 
@@ -113,8 +116,6 @@ class PacketFabric : public Object, public PacketFabricParameters
         uint32_t reverse;
     };
 
-    /// Ports are not to look into the context any more.
-    void Detach();
     void InstallQueue(PacketPort& port, std::vector<PacketSharedBuffer*>& memories);
     void InstallFlowControl(PacketPort& port);
     std::vector<uint32_t> GetWaitedFor(const PacketPort& port) const;

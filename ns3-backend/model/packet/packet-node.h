@@ -84,7 +84,7 @@ class PacketNode
     PacketNode(const PacketNode&) = delete;
     PacketNode& operator=(const PacketNode&) = delete;
 
-    /// Both outlive the node's last packet.
+    /// Both outlive the fabric, or end after PacketFabric::Detach: events that are pending look at them.
     void SetUse(PacketRouter* router, PacketTaker* sink);
     void AddPort(PacketPort* port);
 

@@ -163,12 +163,15 @@ void CompiledSchedule::write_initial_state(Position ranks, std::vector<std::uint
         state.assign(begin, end);
         return;
     }
-    state.resize(initial_state_.size() * ranks);
-    for (Position rank = 0; rank < ranks; ++rank) {
-        const RankState<std::uint32_t> own = state_of(state.data(), rank, ranks);
-        for (std::size_t word = 0; word < initial_state_.size(); ++word) {
-            own[word] = initial_state_[word];
+    state.reserve(initial_state_.size() * ranks);
+    if (initial_state_.size() <= kLineWords) {
+        for (Position rank = 0; rank < ranks; ++rank) {
+            state.insert(state.end(), initial_state_.begin(), initial_state_.end());
         }
+        return;
+    }
+    for (const std::uint32_t word : initial_state_) {  // in the order of state_of
+        state.insert(state.end(), ranks, word);
     }
 }
 
