@@ -355,6 +355,20 @@ nlohmann::ordered_json events_between(const experiment::Prediction& cost) {
     return {cost.events_between->first, cost.events_between->second};
 }
 
+nlohmann::ordered_json prediction_json(const experiment::Prediction& cost) {
+    nlohmann::ordered_json json{
+        {"events", cost.events},
+        {"events_between", events_between(cost)},
+        {"peak_rss_bytes", cost.memory_bytes},
+        {"peak_rss_bytes_between", {cost.minimum_memory_bytes, cost.maximum_memory_bytes}},
+        {"wall_s", cost.wall_seconds},
+        {"simulated_ranks", cost.simulated_ranks}};
+    if (!cost.folding_refusal.empty()) {
+        json["not_folded"] = cost.folding_refusal;
+    }
+    return json;
+}
+
 /// The jobs resolved, with their hosts and lower bounds.
 int validate_several_jobs(const RunArguments& arguments, const experiment::Experiment& loaded) {
     if (!arguments.plan_out.empty()) {
@@ -372,13 +386,7 @@ int validate_several_jobs(const RunArguments& arguments, const experiment::Exper
             {"ranks", set.ranks},
             {"hosts", set.hosts},
             {"jobs", std::move(jobs)},
-            {"prediction",
-             {{"events", cost.events},
-              {"events_between", events_between(cost)},
-              {"peak_rss_bytes", cost.memory_bytes},
-              {"peak_rss_bytes_between", {cost.minimum_memory_bytes, cost.maximum_memory_bytes}},
-              {"wall_s", cost.wall_seconds},
-              {"simulated_ranks", cost.simulated_ranks}}}};
+            {"prediction", prediction_json(cost)}};
         print_out(facts.dump(2) + "\n");
         return kDone;
     }
@@ -425,16 +433,7 @@ int validate_command(const RunArguments& arguments, const experiment::Components
             {"name", loaded->name},
             {"ranks", loaded->cluster.ranks},
             {"hosts", loaded->fabric->host_count()},
-            {"prediction",
-             {{"events", cost.events},
-              {"events_between", events_between(cost)},
-              {"peak_rss_bytes", cost.memory_bytes},
-              {"peak_rss_bytes_between", {cost.minimum_memory_bytes, cost.maximum_memory_bytes}},
-              {"wall_s", cost.wall_seconds},
-              {"simulated_ranks", cost.simulated_ranks}}}};
-        if (!cost.folding_refusal.empty()) {
-            facts["prediction"]["not_folded"] = cost.folding_refusal;
-        }
+            {"prediction", prediction_json(cost)}};
         if (const auto ignored = experiment::ignored_terms(*loaded, components); !ignored.empty()) {
             facts["left_out"] = experiment::engine_terms_json(ignored);
         }

@@ -79,6 +79,19 @@ Campaign run_campaign(std::uint64_t first, std::uint64_t last) {
     return campaign;
 }
 
+std::string campaign_problems(const Campaign& campaign) {
+    std::string problems;
+    for (const std::vector<std::string>* found : {&campaign.failures, &campaign.unplaced}) {
+        for (const std::string& problem : *found) {
+            problems += problem + "\n";
+        }
+    }
+    if (campaign.refused > campaign.ran + 1) {  // a single draw may be refused
+        problems += fmt::format("{} draws were refused, and {} ran\n", campaign.refused, campaign.ran);
+    }
+    return problems;
+}
+
 std::string campaign_text(const Campaign& campaign) {
     std::string text = fmt::format("{} experiments ran, {} were refused\n", campaign.ran, campaign.refused);
     for (const auto& [invariant, count] : campaign.tried) {

@@ -32,6 +32,10 @@ struct Campaign {
 /// Experiments first to last. The first failure of each invariant is shrunk.
 [[nodiscard]] Campaign run_campaign(std::uint64_t first, std::uint64_t last);
 
+/// What is wrong with it, as a person reads it: invariants that do not hold, refusals without a place, and a
+/// generator most of whose draws are refused. Empty: nothing.
+[[nodiscard]] std::string campaign_problems(const Campaign& campaign);
+
 /// A line for every invariant and figure.
 [[nodiscard]] std::string campaign_text(const Campaign& campaign);
 

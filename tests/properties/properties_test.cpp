@@ -25,13 +25,7 @@ TEST(RandomExperiments, KeepTheirInvariants) {
     }
     const Campaign campaign = run_campaign(first, last);
     std::fputs(campaign_text(campaign).c_str(), stdout);
-    EXPECT_LE(campaign.refused, campaign.ran + 1) << "most of what is drawn is valid";
-    for (const std::string& failure : campaign.failures) {
-        ADD_FAILURE() << failure;
-    }
-    for (const std::string& refusal : campaign.unplaced) {
-        ADD_FAILURE() << refusal;
-    }
+    EXPECT_EQ(campaign_problems(campaign), "");
 }
 
 }  // namespace
