@@ -15,6 +15,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <memory>
+#include <regex>
 #include <string_view>
 #include <utility>
 
@@ -163,10 +164,11 @@ bool names_place(const Format& format, const Diagnostic& error) {
         return std::any_of(error.notes.begin(), error.notes.end(),
                            [](const auto& note) { return note.first.line > 0 && note.first.column > 0; });
     }
-    constexpr std::string_view kWords[] = {"byte",   "record", "node", "event", "task",
-                                           "device", "file",   "rank", "schema"};
-    return std::any_of(std::begin(kWords), std::end(kWords),
-                       [&](std::string_view word) { return error.message.find(word) != std::string::npos; });
+    // "node 17", "rank 'x'", "byte 0x1f", "record 3"; what is wrong with all of a file needs no more than its
+    // name.
+    static const std::regex kNumbered("(byte|record|node|event|task|device|rank)s? ('|[0-9])");
+    static const std::regex kOfAFile("(the file|schema|is empty|nothing in it)");
+    return std::regex_search(error.message, kNumbered) || std::regex_search(error.message, kOfAFile);
 }
 
 }  // namespace
