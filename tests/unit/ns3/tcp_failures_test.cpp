@@ -4,11 +4,16 @@
 #include "network/src/topologies/torus.hpp"
 #include "tcp_fixture.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
 #include <string>
 
 #include <failing_fabrics.hpp>
 #include <gtest/gtest.h>
 
+#include <astrolabe/network/link_observer.hpp>
 #include <astrolabe/network/routing.hpp>
 
 namespace astrolabe::ns3 {
@@ -55,6 +60,40 @@ TEST(TcpFailures, WhatATornCableLosesIsSentAgainAfterTheTimeout) {
         EXPECT_GT(torn.statistics.retransmissions, 0U);
         EXPECT_GT(torn.statistics.timeouts, 0U);
         EXPECT_EQ(torn.statistics.bytes_delivered, kSize);
+    }
+}
+
+/// Sums up what links carry, piece by piece.
+class LinkSums final : public network::LinkObserver {
+public:
+    void links_are_alike(std::span<const std::uint32_t> /*class_of*/) override {}
+    Time interval(Time /*end*/) override { return 1_us; }
+    void carried(network::LinkId link, Time /*from*/, Time /*to*/,
+                 const network::PieceBytes& bytes) override {
+        sums[link.index()] += bytes.wire;
+    }
+    void delivered(network::HostId /*destination*/, Time /*from*/, Time /*to*/, double /*payload*/) override {
+    }
+
+    std::map<std::size_t, double> sums;
+};
+
+// Frames that wait for a link as it goes down are lost, and no link has carried them: the pieces that are
+// reported and the counter of the link agree on that to the byte.
+TEST(TcpFailures, WhatIsLostInAQueueWasNotCarried) {
+    const std::shared_ptr<const Fabric> fabric = with_nic_down(star(2), 0, 20_us, 50_us);
+    TcpBackend backend(fabric, {});
+    LinkSums observer;
+    ASSERT_NE(backend.observe_links(observer), network::LinkReports::kNothing);
+    Recorder recorder(backend);
+    recorder.send(0, 1, kSize);
+    backend.run();
+    const network::NetworkStatistics statistics = backend.statistics();
+    const network::LinkId torn = fabric->first_link(NodeId(0));
+    ASSERT_GT(statistics.links[torn].drops, 1U) << "frames waited";
+    for (network::LinkId link; link.index() < fabric->link_count(); ++link) {
+        EXPECT_EQ(observer.sums[link.index()], static_cast<double>(statistics.links[link].carried.count()))
+            << link.index();
     }
 }
 
