@@ -98,9 +98,10 @@ void leave_out_topology(const ServerParameters& server, ConfigNode& written) {
     if (!server.inside) {
         return;
     }
-    for (const auto& [section, key] : keys_of_file(*server.inside)) {
-        if (ConfigNode* keys = written.find(section)) {
-            std::erase_if(keys->entries, [&](const ConfigEntry& entry) { return entry.key == key; });
+    for (const auto& stated : keys_of_file(*server.inside)) {
+        if (ConfigNode* keys = written.find(stated.first)) {
+            std::erase_if(keys->entries,
+                          [&](const ConfigEntry& entry) { return entry.key == stated.second; });
         }
     }
 }
