@@ -210,10 +210,6 @@ Probe probe(const Experiment& experiment, Engine& engine, const std::vector<netw
     return {limit.elapsed() / static_cast<double>(all - limit.looks()), has_tie};
 }
 
-}  // namespace
-
-namespace {
-
 void set_memory_interval(Prediction& prediction, double in_flight) {
     const double rest = std::max(0.0, prediction.memory_bytes - kBase);
     prediction.minimum_memory_bytes = kLeastOfBase * kBase + kLeastOfRest * rest;
