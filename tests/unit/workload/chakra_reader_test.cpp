@@ -411,8 +411,8 @@ TEST_F(ChakraFiles, EveryDefectOfANodeIsSaidWithItsPlace) {
 }
 
 TEST_F(ChakraFiles, TextsThatAreNotUtf8AreRefusedAtTheirByte) {
-    // Before the byte 0xe9 of the name: the header's record of 8 bytes, the length of this one, id 3 in 2 bytes, the
-    // key and the length of the name, and "caf".
+    // Before the byte 0xe9 of the name: the header's record of 8 bytes, the length of this one, id 3 in 2
+    // bytes, the key and the length of the name, and "caf".
     const auto header = static_cast<int>(kChakraHeader.size());
     const std::string name = refusal({node(3, "caf\xE9", kCompute)});
     EXPECT_NE(name.find("node 3 'caf?': byte 0xe9 at offset " + std::to_string(header + 1 + 2 + 2 + 3)),
@@ -520,6 +520,13 @@ TEST_F(ChakraFiles, DamagedGzipAndJsonAreRefused) {
     EXPECT_NE(json_refusal(R"({"nodes": []})").find("no 'workload_graph'"), std::string::npos);
     EXPECT_NE(json_refusal(std::string(100'000, '[')).find("nested more than 100 deep"), std::string::npos);
     EXPECT_NE(json_refusal("").find("the file is empty"), std::string::npos);
+    // A million lines are read in many pieces; the 101st bracket stands on line 1,000,002.
+    EXPECT_NE(
+        json_refusal(std::string(1'000'000, '\n') + "{\n" + R"("workload_graph": )" + std::string(101, '['))
+            .find("x.0.json:1000002"),
+        std::string::npos);
+    EXPECT_NE(json_refusal("{\"version\": \"1\"}\n\n7").find("x.0.json:3"), std::string::npos)
+        << json_refusal("{\"version\": \"1\"}\n\n7");
 }
 
 // ---- sets of files

@@ -1,9 +1,11 @@
 #include "../rank_graphs/trace_file.hpp"
 #include "node_reader.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cstddef>
 #include <functional>
 #include <istream>
 #include <limits>
@@ -28,19 +30,26 @@ public:
     explicit TraceBuffer(TraceFile& file)
         : file_(file) {}
 
+    /// That of the next character, from 1.
+    [[nodiscard]] int line() const {
+        return static_cast<int>(1 + lines_before_ + std::count(eback(), gptr(), '\n'));
+    }
+
 protected:
     int_type underflow() override {
+        lines_before_ += std::count(eback(), gptr(), '\n');
         const std::size_t count = file_.read(bytes_.data(), bytes_.size());
+        setg(bytes_.data(), bytes_.data(), bytes_.data() + count);
         if (count == 0) {
             return traits_type::eof();
         }
-        setg(bytes_.data(), bytes_.data(), bytes_.data() + count);
         return traits_type::to_int_type(bytes_[0]);
     }
 
 private:
     TraceFile& file_;
     std::array<char, 1U << 16U> bytes_{};
+    std::ptrdiff_t lines_before_ = 0;  // of what was in `bytes_` before
 };
 
 /// A whole number, also written as a text, as protobuf writes those of 64 bits.
@@ -271,7 +280,8 @@ private:
                 failure_ =
                     trace_error("chakra.json", file_.name(),
                                 fmt::format("after {} nodes: {}", nodes_,
-                                            file_.failure().empty() ? builder_.error() : file_.failure()));
+                                            file_.failure().empty() ? builder_.error() : file_.failure()),
+                                "", buffer_.line());
             }
             return;
         }
@@ -280,7 +290,7 @@ private:
         }
         const Json& value = builder_.value();
         if (!value.is_object()) {
-            failure_ = trace_error("chakra.json", file_.name(), "expected an object");
+            failure_ = trace_error("chakra.json", file_.name(), "expected an object", "", buffer_.line());
         } else if (objects_ == 0 && !value.contains("id") && !value.contains("name")) {
             take_metadata(value);
         } else {

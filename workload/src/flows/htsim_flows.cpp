@@ -10,13 +10,19 @@ namespace astrolabe::workload {
 namespace {
 
 constexpr std::string_view kTriggerHint = "trigger id 1 oneshot, or: trigger id 1 barrier count 4";
-constexpr std::string_view kFlowHint = "0->13 id 1 start 0 size 2000000, or 13->5 id 2 trigger 1 size 2000000";
+constexpr std::string_view kFlowHint =
+    "0->13 id 1 start 0 size 2000000, or 13->5 id 2 trigger 1 size 2000000";
+
+struct Count {
+    int line = 0;
+    std::int64_t value = 0;
+};
 
 /// The header's counts are optional but for the first two.
 struct Counts {
-    std::optional<std::int64_t> nodes;
-    std::optional<std::int64_t> connections;
-    std::optional<std::int64_t> triggers;
+    std::optional<Count> nodes;
+    std::optional<Count> connections;
+    std::optional<Count> triggers;
 };
 
 struct Trigger {
@@ -76,11 +82,11 @@ private:
         } else if (first == "Triggers") {
             read_count(counts_.triggers);
         } else if (first == "Failures" || first == "failure") {
-            std::optional<std::int64_t> failures;
+            std::optional<Count> failures;
             if (first == "Failures") {
                 read_count(failures);
             }
-            if (failures.value_or(1) != 0 && !problem_) {
+            if ((!failures || failures->value != 0) && !problem_) {
                 fail("flows.failure", "failures of switches belong to the network",
                      "take them out, and write them in the network's section");
             }
@@ -91,11 +97,14 @@ private:
         }
     }
 
-    void read_count(std::optional<std::int64_t>& count) {
-        count = lines_.fields().size() == 2 ? lines_.integer(1) : std::nullopt;
-        if (!count || *count < 0) {
+    void read_count(std::optional<Count>& count) {
+        const std::optional<std::int64_t> value =
+            lines_.fields().size() == 2 ? lines_.integer(1) : std::nullopt;
+        if (!value || *value < 0) {
             fail("flows.header", fmt::format("'{}' takes one number", lines_.fields().front()), "Nodes 16");
+            return;
         }
+        count = Count{lines_.number(), *value};
     }
 
     void read_trigger() {
@@ -105,7 +114,8 @@ private:
         const std::string_view kind = fields.size() >= 4 ? fields[3] : std::string_view();
         const bool is_barrier = kind == "barrier";
         const bool is_known = is_barrier || kind == "oneshot" || kind == "multishot";
-        if (!id || !is_known || fields.size() != (is_barrier ? 6U : 4U) || (is_barrier && fields[4] != "count")) {
+        if (!id || !is_known || fields.size() != (is_barrier ? 6U : 4U) ||
+            (is_barrier && fields[4] != "count")) {
             return fail("flows.trigger", "the line is no trigger", std::string(kTriggerHint));
         }
         Trigger trigger{lines_.number(), kind == "multishot", 1};
@@ -141,9 +151,10 @@ private:
         for (std::size_t i = 1; i < fields.size() && !problem_; i += 2) {
             const std::optional<std::int64_t> value = lines_.integer(i + 1);
             if (!value || *value < 0) {
-                return fail("flows.number", fmt::format("{} is '{}', expected a whole number of 0 or more",
-                                                        fields[i], fields[i + 1]),
-                            std::string(kFlowHint));
+                return fail(
+                    "flows.number",
+                    fmt::format("{} is '{}', expected a whole number of 0 or more", fields[i], fields[i + 1]),
+                    std::string(kFlowHint));
             }
             set(connection, size, fields[i], *value);
         }
@@ -165,10 +176,11 @@ private:
         }
         note_host(list_, lines_, *source);
         note_host(list_, lines_, *destination);
-        if (counts_.nodes && std::max(*source, *destination) >= *counts_.nodes) {
-            return fail("flows.host", fmt::format("host {} of {} nodes", std::max(*source, *destination),
-                                                  *counts_.nodes),
-                        "hosts count from 0");
+        if (counts_.nodes && std::max(*source, *destination) >= counts_.nodes->value) {
+            return fail(
+                "flows.host",
+                fmt::format("host {} of {} nodes", std::max(*source, *destination), counts_.nodes->value),
+                "hosts count from 0");
         }
         if (connection.id && !ids_.insert(*connection.id).second) {
             return fail("flows.id", fmt::format("connection {} is there twice", *connection.id),
@@ -203,16 +215,17 @@ private:
     }
 
     void check_counts() {
-        const auto check = [this](std::string_view what, std::optional<std::int64_t> said, std::size_t found) {
-            if (said && *said != static_cast<std::int64_t>(found) && !problem_) {
-                problem_ = lines_.error_at_end(
-                    "flows.header", fmt::format("the header says {} {}, there are {}", what, *said, found),
-                    "correct the number, or the list");
+        const auto check = [this](std::string_view what, const std::optional<Count>& said,
+                                  std::size_t found) {
+            if (said && said->value != static_cast<std::int64_t>(found) && !problem_) {
+                fail_at(said->line, "flows.header",
+                        fmt::format("the header says {} {}, there are {}", what, said->value, found),
+                        "correct the number, or the list");
             }
         };
         if (!counts_.nodes || !counts_.connections) {
-            problem_ = lines_.error_at_end("flows.header", "'Nodes' and 'Connections' are missing",
-                                           "the file begins with: Nodes 16, Connections 3");
+            fail_at(1, "flows.header", "'Nodes' and 'Connections' are missing",
+                    "the file begins with: Nodes 16, Connections 3");
             return;
         }
         check("Connections", counts_.connections, connections_.size());
@@ -241,9 +254,8 @@ private:
             trigger.index = static_cast<system::TriggerIndex>(list_.triggers.size());
             list_.triggers.push_back({trigger.count, {}});
         }
-        std::stable_sort(connections_.begin(), connections_.end(), [](const auto& a, const auto& b) {
-            return a.flow.start < b.flow.start;
-        });
+        std::stable_sort(connections_.begin(), connections_.end(),
+                         [](const auto& a, const auto& b) { return a.flow.start < b.flow.start; });
         for (Connection& connection : connections_) {
             for (std::size_t i = 0; i < connection.signals.size(); ++i) {
                 const system::TriggerIndex index = index_of(connection.signals[i], connection.line);
