@@ -1,6 +1,7 @@
 /// Every example runs as its README says and gives the recorded result. Runs on every engine are exact, so
 /// the records hold on any machine and in any build type.
 #include "process.hpp"
+#include "sanitizers.hpp"
 
 #include <cstdio>
 #include <filesystem>
@@ -13,13 +14,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-// AddressSanitizer keeps a shadow, and freed blocks for a while, several times what the program takes.
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool kMemoryIsOurs = false;
-#else
-constexpr bool kMemoryIsOurs = true;
-#endif
-
 /// Within twice and half of what a run took. A run that met a tie simulated all ranks after all.
 void expect_predicted(const ProcessResult& validated, const Json& summary) {
     ASSERT_EQ(validated.exit_code, 0) << validated.err;
@@ -31,7 +25,7 @@ void expect_predicted(const ProcessResult& validated, const Json& summary) {
     EXPECT_GT(events, 0.5) << summary["name"];
     EXPECT_LT(events, 2.0) << summary["name"];
     const double memory = engine["peak_rss_bytes"].get<double>() / prediction["peak_rss_bytes"].get<double>();
-    if (kMemoryIsOurs) {
+    if (!kHasAddressSanitizer) {
         EXPECT_GT(memory, 0.5) << summary["name"];
         EXPECT_LT(memory, 2.0) << summary["name"];
     }

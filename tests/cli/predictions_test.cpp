@@ -1,6 +1,7 @@
 /// What `validate` predicts against what `run` takes, at both ends of what a run may be: one iteration and
 /// many, no message and hundreds in flight, on every engine.
 #include "process.hpp"
+#include "sanitizers.hpp"
 
 #include <cstdint>
 #include <string>
@@ -14,13 +15,6 @@ namespace astrolabe::testing {
 namespace {
 
 using Json = nlohmann::json;
-
-// AddressSanitizer keeps a shadow, and freed blocks for a while, several times what the program takes.
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool kMemoryIsOurs = false;
-#else
-constexpr bool kMemoryIsOurs = true;
-#endif
 
 const std::string kExamples = ASTROLABE_SOURCE_DIR "/examples/";
 
@@ -55,7 +49,7 @@ void expect_within(const std::string& file, const std::vector<std::string>& set)
         EXPECT_GE(prediction.at("events"), events.at(0));
         EXPECT_LE(prediction.at("events"), events.at(1));
     }
-    if (kMemoryIsOurs) {
+    if (!kHasAddressSanitizer) {
         EXPECT_GE(taken, between.at(0).get<double>());
         EXPECT_LE(taken, between.at(1).get<double>());
     }

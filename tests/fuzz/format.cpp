@@ -1,19 +1,12 @@
 #include "format.hpp"
 
+#include "format_list.hpp"
 #include "network/src/rotor/topology_file.hpp"
 #include "network/src/topologies/graph/graph_files.hpp"
+#include "network/src/topologies/servers/nccl_topology.hpp"
 #include "system/src/schedule/schedule_file.hpp"
-#include "workload/src/chakra/chakra_traces.hpp"
-#include "workload/src/flexflow/task_graph.hpp"
-#include "workload/src/pytorch/execution_trace.hpp"
-#include "workload/src/pytorch/kineto_timeline.hpp"
-#include "workload/src/rank_graphs/build_program.hpp"
-#include "workload/src/traces/astra_text.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <initializer_list>
-#include <iterator>
 #include <memory>
 #include <regex>
 #include <string_view>
@@ -22,36 +15,17 @@
 #include <eight_racks.hpp>
 #include <fmt/format.h>
 
-#include <astrolabe/core/source_text.hpp>
 #include <astrolabe/core/utf8.hpp>
 #include <astrolabe/experiment/explain/network_cost.hpp>
 #include <astrolabe/experiment/file/experiment.hpp>
 #include <astrolabe/study/file/study.hpp>
+#include <astrolabe/study/reproduce/published_study.hpp>
 #include <astrolabe/study/search/search_study.hpp>
 
 namespace astrolabe::fuzzing {
 namespace {
 
 using Path = std::filesystem::path;
-
-template <class T>
-Verdict verdict_of(const Result<T>& result) {
-    return result ? Verdict{} : result.error();
-}
-
-const experiment::Components& components() {
-    static const experiment::Components kComponents = experiment::builtin_components();
-    return kComponents;
-}
-
-std::vector<Seed> files(const Path& root, std::initializer_list<const char*> names) {
-    std::vector<Seed> seeds;
-    for (const char* name : names) {
-        std::ifstream in(root / name, std::ios::binary);
-        seeds.push_back({name, std::string(std::istreambuf_iterator<char>(in), {})});
-    }
-    return seeds;
-}
 
 std::string topology_of_eight_racks(std::size_t most_paths) {
     network::rotor::RotorSchedule schedule = network::rotor::eight_racks();
@@ -60,21 +34,6 @@ std::string topology_of_eight_racks(std::size_t most_paths) {
     network::rotor::write_topology({std::move(schedule), 4, std::move(paths), true},
                                    [&text](std::string_view piece) { text += piece; });
     return text;
-}
-
-Verdict read_text_trace(const Path& path) {
-    const Result<std::shared_ptr<const SourceText>> source = read_source(path, "trace.file");
-    return source ? verdict_of(workload::read_astra_text((*source)->text, (*source)->name)) : source.error();
-}
-
-Verdict read_chakra(const Path& path) {
-    const Result<std::vector<Path>> set = workload::chakra::files_of_traces(path);
-    if (!set) {
-        return set.error();
-    }
-    const Result<workload::chakra::ChakraTraces> traces = workload::chakra::read_traces(*set, {});
-    return traces ? verdict_of(workload::build_program(traces->graphs, {.order = traces->order}))
-                  : traces.error();
 }
 
 Verdict read_graph(const Path& path) {
@@ -101,6 +60,10 @@ void add_yaml(std::vector<Format>& formats, const Path& root) {
     formats.push_back(
         {"search", Syntax::kYaml, Place::kColumn, files(root, {"examples/optimize/tables.yaml"}),
          [](const Path& path) { return verdict_of(study::load_search_study(path, {}, components())); }});
+    formats.push_back(
+        {"published-study", Syntax::kYaml, Place::kColumn,
+         files(root, {"reproduce/hoti2020.yaml", "reproduce/mlperf.yaml", "reproduce/topoopt.yaml"}),
+         [](const Path& path) { return verdict_of(study::load_published_study(path)); }});
     formats.push_back({"costs", Syntax::kYaml, Place::kColumn,
                        files(root, {"inputs/costs/default.yaml", "inputs/costs/opera-nsdi.yaml",
                                     "inputs/costs/servers-assumed.yaml"}),
@@ -110,27 +73,6 @@ void add_yaml(std::vector<Format>& formats, const Path& root) {
          files(root, {"inputs/schedules/ring-all-reduce-4.yaml", "inputs/schedules/star-all-to-all-3.yaml",
                       "inputs/schedules/two-level-all-reduce-2x2.yaml"}),
          [](const Path& path) { return verdict_of(system::read_schedule_file(path)); }});
-}
-
-void add_traces(std::vector<Format>& formats, const Path& root) {
-    formats.push_back({"text-trace", Syntax::kLines, Place::kColumn,
-                       files(root, {"inputs/traces/dlrm-hoti20.txt", "examples/shared-cluster/bert-large.txt",
-                                    "examples/shared-cluster/candle-like.txt"}),
-                       read_text_trace});
-    formats.push_back({"chakra", Syntax::kProtobuf, Place::kRecord,
-                       files(root, {"inputs/traces/dlrm-mini4/dlrm-mini4.0.et",
-                                    "inputs/traces/dlrm-mini4/dlrm-mini4.2.et"}),
-                       read_chakra});
-    formats.push_back(
-        {"pytorch", Syntax::kJson, Place::kRecord, files(root, {"inputs/traces/pytorch-mini2/et.0.json"}),
-         [](const Path& path) { return verdict_of(workload::pytorch::read_execution_trace(path, false)); }});
-    formats.push_back(
-        {"kineto", Syntax::kJson, Place::kRecord, files(root, {"inputs/traces/pytorch-mini2/kineto.0.json"}),
-         [](const Path& path) { return verdict_of(workload::pytorch::read_kineto_timeline(path, false)); }});
-    // A FlatBuffer has no records: its reader names the offset.
-    formats.push_back({"flexflow", Syntax::kLines, Place::kRecord,
-                       files(root, {"inputs/traces/flexflow-4.fbuf"}),
-                       [](const Path& path) { return verdict_of(workload::load_flexflow_graph(path)); }});
 }
 
 void add_networks(std::vector<Format>& formats, const Path& root) {
@@ -143,6 +85,11 @@ void add_networks(std::vector<Format>& formats, const Path& root) {
                        files(root, {"tests/fuzz/corpus/graph.json"}), read_graph});
     formats.push_back(
         {"hpcc", Syntax::kLines, Place::kColumn, files(root, {"tests/fuzz/corpus/graph.txt"}), read_graph});
+    formats.push_back({"htsim-topology", Syntax::kLines, Place::kColumn,
+                       files(root, {"tests/fuzz/corpus/leaf-spine.topo"}), read_graph});
+    formats.push_back(
+        {"nccl-topology", Syntax::kXml, Place::kColumn, files(root, {"tests/fuzz/corpus/server.xml"}),
+         [](const Path& path) { return verdict_of(network::servers::load_nccl_topology(path)); }});
     formats.push_back({"rotor-topology",
                        Syntax::kLines,
                        Place::kColumn,
@@ -152,6 +99,9 @@ void add_networks(std::vector<Format>& formats, const Path& root) {
 }
 
 bool names_place(const Format& format, const Diagnostic& error) {
+    if (format.place == Place::kFile) {
+        return error.message.find('/') != std::string::npos || error.where.source != nullptr;
+    }
     if (error.where.source == nullptr) {
         return false;
     }
@@ -167,7 +117,7 @@ bool names_place(const Format& format, const Diagnostic& error) {
     // "node 17", "rank 'x'", "byte 0x1f", "record 3"; what is wrong with all of a file needs no more than its
     // name.
     static const std::regex kNumbered("(byte|record|node|event|task|device|rank)s? ('|[0-9])");
-    static const std::regex kOfAFile("(the file|schema|is empty|nothing in it)");
+    static const std::regex kOfAFile("(the file|schema|is empty|nothing in it|is in it)");
     return std::regex_search(error.message, kNumbered) || std::regex_search(error.message, kOfAFile);
 }
 
@@ -178,6 +128,8 @@ std::vector<Format> all_formats(const Path& root) {
     add_yaml(formats, root);
     add_traces(formats, root);
     add_networks(formats, root);
+    add_measurements(formats, root);
+    add_results(formats, root);
     return formats;
 }
 

@@ -17,13 +17,15 @@ enum class Syntax : std::uint8_t {
     kJson,
     kXml,
     kLines,    ///< words in lines
+    kBytes,    ///< no text
     kProtobuf  ///< messages, each behind its length
 };
 
 /// What a refusal must say of where it is, beside the file.
 enum class Place : std::uint8_t {
     kColumn,  ///< line and column
-    kRecord   ///< a line, or what to look for: a byte, a record, a node, an event, a task, …
+    kRecord,  ///< a line, or what to look for: a byte, a record, a node, an event, a task, …
+    kFile     ///< nothing but the file's path: the program wrote it, and what is wrong is that it changed
 };
 
 struct Seed {

@@ -4,6 +4,7 @@
 /// signal, ten seconds of processor time or 2 GiB cost one input and name it. docs/fuzzing.md explains it to
 /// users.
 #include "format.hpp"
+#include "input_tree.hpp"
 #include "mutate.hpp"
 
 #include <algorithm>
@@ -23,6 +24,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <sanitizers.hpp>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>
@@ -41,16 +43,11 @@ constexpr std::uint64_t kBatch = 500;
 constexpr rlim_t kMostMemory = rlim_t{2} << 30U;
 constexpr std::size_t kKeptPerKind = 5;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kLimitsMemory = false;  // a sanitizer reserves terabytes of addresses
-constexpr int kSecondsPerInput = 60;
-#else
-constexpr bool kLimitsMemory = true;
+constexpr bool kLimitsMemory = !testing::kHasAddressSanitizer && !testing::kHasThreadSanitizer;
 #ifdef __OPTIMIZE__
-constexpr int kSecondsPerInput = 10;
+constexpr int kSecondsPerInput = kLimitsMemory ? 10 : 60;
 #else
 constexpr int kSecondsPerInput = 60;
-#endif
 #endif
 
 double seconds_since(Clock::time_point begin) {
@@ -77,50 +74,6 @@ struct Progress {
     char symptom[4096] = {};    ///< of the input at `index`; the child ends behind it
 };
 
-/// The repository as links, of which an input takes one file's place: relative paths in it resolve.
-class Tree {
-public:
-    Tree(const Path& root, const Path& folder)
-        : root_(root),
-          folder_(folder) {
-        for (const char* top : {"examples", "inputs", "tests/fuzz/corpus"}) {
-            std::filesystem::create_directories(folder / top);
-            for (const auto& entry : std::filesystem::recursive_directory_iterator(root / top)) {
-                const Path below = std::filesystem::relative(entry.path(), root);
-                if (entry.is_directory()) {
-                    std::filesystem::create_directories(folder / below);
-                } else {
-                    std::filesystem::create_symlink(entry.path(), folder / below);
-                }
-            }
-        }
-    }
-    Tree(const Tree&) = delete;
-    Tree& operator=(const Tree&) = delete;
-    ~Tree() {
-        std::error_code ignored;
-        std::filesystem::remove_all(folder_, ignored);
-    }
-
-    [[nodiscard]] Path put(const Input& input) const {
-        const Path file = folder_ / input.file;
-        std::filesystem::remove(file);  // a link: what it leads to stays
-        std::ofstream(file, std::ios::binary) << input.bytes;
-        return file;
-    }
-
-    void restore(const Path& name) const {
-        std::filesystem::remove(folder_ / name);
-        if (std::filesystem::exists(root_ / name)) {
-            std::filesystem::create_symlink(root_ / name, folder_ / name);
-        }
-    }
-
-private:
-    Path root_;
-    Path folder_;
-};
-
 void limit_time() {
     itimerval timer{};
     timer.it_value.tv_sec = kSecondsPerInput;
@@ -140,8 +93,8 @@ std::string symptom_of(const Format& format, const Path& file, Progress& progres
     }
 }
 
-[[noreturn]] void read_batch(const Format& format, const Tree& tree, std::uint64_t seed, std::uint64_t end,
-                             Progress& progress) {
+[[noreturn]] void read_batch(const Format& format, const InputTree& tree, std::uint64_t seed,
+                             std::uint64_t end, Progress& progress) {
     if (kLimitsMemory) {
         const rlimit limit{kMostMemory, kMostMemory};
         setrlimit(RLIMIT_AS, &limit);
@@ -186,9 +139,9 @@ std::string kind_of(const std::string& symptom) {
 
 class Fuzzer {
 public:
-    Fuzzer(Arguments arguments, const Path& root, const Path& scratch)
+    Fuzzer(Arguments arguments, const Path& root)
         : arguments_(std::move(arguments)),
-          tree_(root, scratch) {
+          tree_(root) {
         void* shared =
             mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         progress_ = new (shared) Progress;
@@ -298,7 +251,7 @@ private:
     }
 
     Arguments arguments_;
-    Tree tree_;
+    InputTree tree_;
     Progress* progress_ = nullptr;
     std::uint64_t batch_ = 20;
     std::map<std::string, std::size_t> kinds_;
@@ -326,12 +279,7 @@ int fuzz(const Arguments& arguments) {
                    arguments.formats.end();
         });
     }
-    std::string scratch = (std::filesystem::temp_directory_path() / "fuzz-XXXXXX").string();
-    if (mkdtemp(scratch.data()) == nullptr) {
-        fmt::print(stderr, "error: no folder {} can be made\n", scratch);
-        return 1;
-    }
-    Fuzzer fuzzer(arguments, root, scratch);
+    Fuzzer fuzzer(arguments, root);
     bool good = true;
     for (const Format& format : formats) {
         good =

@@ -298,30 +298,6 @@ void change_lines(std::string& text, Draw& draw) {
     }
 }
 
-void change(std::string& bytes, const Format& format, Draw& draw) {
-    if (bytes.empty()) {
-        bytes = edge_value(draw);
-        return;
-    }
-    if (draw.one_in(40)) {
-        const std::string& other = format.seeds[draw.below(format.seeds.size())].bytes;
-        bytes = bytes.substr(0, draw.below(bytes.size())) + other.substr(draw.below(other.size()));
-        return;
-    }
-    const std::size_t kind = draw.below(10);
-    if (kind == 0) {
-        change_bytes(bytes, draw);
-    } else if (format.syntax == Syntax::kProtobuf) {
-        change_record(bytes, draw);
-    } else if (kind < 6) {
-        change_word(bytes, draw);
-    } else if (kind < 8 || format.syntax == Syntax::kLines) {
-        change_lines(bytes, draw);
-    } else {
-        change_node(bytes, format.syntax, draw);
-    }
-}
-
 }  // namespace
 
 std::string edge_value(Draw& draw) {
@@ -371,6 +347,30 @@ void change_bytes(std::string& bytes, Draw& draw) {
         default:
             bytes[at] = static_cast<char>(static_cast<unsigned char>(bytes[at]) ^ (1U << draw.below(8)));
             break;
+    }
+}
+
+void change(std::string& bytes, const Format& format, Draw& draw) {
+    if (bytes.empty()) {
+        bytes = edge_value(draw);
+        return;
+    }
+    if (draw.one_in(40)) {
+        const std::string& other = format.seeds[draw.below(format.seeds.size())].bytes;
+        bytes = bytes.substr(0, draw.below(bytes.size())) + other.substr(draw.below(other.size()));
+        return;
+    }
+    const std::size_t kind = draw.below(10);
+    if (kind == 0 || format.syntax == Syntax::kBytes) {
+        change_bytes(bytes, draw);
+    } else if (format.syntax == Syntax::kProtobuf) {
+        change_record(bytes, draw);
+    } else if (kind < 6) {
+        change_word(bytes, draw);
+    } else if (kind < 8 || format.syntax == Syntax::kLines) {
+        change_lines(bytes, draw);
+    } else {
+        change_node(bytes, format.syntax, draw);
     }
 }
 

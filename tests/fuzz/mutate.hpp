@@ -41,6 +41,9 @@ private:
     std::uint64_t state_;
 };
 
+/// One change.
+void change(std::string& bytes, const Format& format, Draw& draw);
+
 /// Input `index` of a format: depends on nothing but the format's name and seeds, `seed` and `index`.
 struct Input {
     std::filesystem::path file;  ///< of the seed

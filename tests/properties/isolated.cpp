@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <sanitizers.hpp>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,11 +15,7 @@ namespace astrolabe::testing {
 namespace {
 
 // The sanitizers' shadow memory is reserved beyond any limit.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-constexpr rlim_t kMemory = rlim_t{4} << 30;
-#else
-constexpr rlim_t kMemory = RLIM_INFINITY;
-#endif
+constexpr rlim_t kMemory = kHasAddressSanitizer || kHasThreadSanitizer ? RLIM_INFINITY : rlim_t{4} << 30;
 
 constexpr char kReturned = 'r';
 constexpr char kThrew = 't';

@@ -1,0 +1,48 @@
+/// Lists of formats by what they are for.
+#pragma once
+
+#include "format.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <astrolabe/core/result.hpp>
+#include <astrolabe/experiment/file/experiment.hpp>
+
+namespace astrolabe::fuzzing {
+
+template <class T>
+Verdict verdict_of(const Result<T>& result) {
+    return result ? Verdict{} : result.error();
+}
+
+inline std::string bytes_of(const std::filesystem::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+inline std::vector<Seed> files(const std::filesystem::path& root, std::initializer_list<const char*> names) {
+    std::vector<Seed> seeds;
+    for (const char* name : names) {
+        seeds.push_back({name, bytes_of(root / name)});
+    }
+    return seeds;
+}
+
+[[nodiscard]] inline const experiment::Components& components() {
+    static const experiment::Components kComponents = experiment::builtin_components();
+    return kComponents;
+}
+
+/// Traces of jobs and lists of flows.
+void add_traces(std::vector<Format>& formats, const std::filesystem::path& root);
+/// What `calibrate` reads.
+void add_measurements(std::vector<Format>& formats, const std::filesystem::path& root);
+/// What the program wrote and reads again: stores, spools, records of submissions, folders of runs.
+void add_results(std::vector<Format>& formats, const std::filesystem::path& root);
+
+}  // namespace astrolabe::fuzzing
