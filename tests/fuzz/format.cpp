@@ -117,7 +117,8 @@ bool names_place(const Format& format, const Diagnostic& error) {
     // "node 17", "rank 'x'", "byte 0x1f", "record 3"; what is wrong with all of a file needs no more than its
     // name.
     static const std::regex kNumbered("(byte|record|node|event|task|device|rank)s? ('|[0-9])");
-    static const std::regex kOfAFile("(the file|schema|is empty|nothing in it|is in it)");
+    static const std::regex kOfAFile(
+        "(the file|schema|is empty|nothing in it|is in it|no 'workload_graph'|no tasks|nnode|a world of)");
     return std::regex_search(error.message, kNumbered) || std::regex_search(error.message, kOfAFile);
 }
 

@@ -17,9 +17,10 @@ struct StageSpan {
     std::uint32_t end;
 };
 StageSpan span_of(const RankProgram& program, std::size_t stage) {
-    const auto found = std::ranges::equal_range(program.actions, stage, {}, &Action::stage);
-    return {static_cast<std::uint32_t>(found.begin() - program.actions.begin()),
-            static_cast<std::uint32_t>(found.end() - program.actions.begin())};
+    const auto begin = std::ranges::lower_bound(program.actions, stage, {}, &Action::stage);
+    const auto end = std::ranges::upper_bound(program.actions, stage, {}, &Action::stage);
+    return {static_cast<std::uint32_t>(begin - program.actions.begin()),
+            static_cast<std::uint32_t>(end - program.actions.begin())};
 }
 
 }  // namespace

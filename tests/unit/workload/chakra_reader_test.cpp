@@ -529,6 +529,32 @@ TEST_F(ChakraFiles, DamagedGzipAndJsonAreRefused) {
         << json_refusal("{\"version\": \"1\"}\n\n7");
 }
 
+TEST_F(ChakraFiles, WhatTheFileSaysOfStreamsIsChecked) {
+    const auto read_streams = [&](const std::string& names, const std::string& order) {
+        return read_traces(
+            {folder_.write("s.0.json",
+                           R"({"version": "1.0.0", "attr": [
+            {"name": "astrolabe_streams", "stringList": {"values": [)" +
+                               names + R"(]}}, {"name": "astrolabe_compute_order", "stringVal": ")" + order +
+                               R"("}]}
+        {"name": "x", "type": "COMP_NODE", "durationMicros": "2", "attr": [{"name": "stream", "int64Val": "0"}]}
+        {"id": "1", "name": "y", "type": "COMP_NODE", "durationMicros": "3", "attr": [
+            {"name": "stream", "int64Val": "5"}]})")},
+            {});
+    };
+    EXPECT_NE(refusal_of(read_streams(R"("a", "b", "a")", "program"))
+                  .find("'astrolabe_streams' names the stream 'a' twice"),
+              std::string::npos);
+    EXPECT_NE(refusal_of(read_streams(R"("a")", "first_come")).find("computations are on 2"),
+              std::string::npos);
+    // Node 1 is on stream 5, which has no name of its own but one that the file gave to its stream 1.
+    const Result<ChakraTraces> traces = read_streams(R"("a", "stream 5")", "program");
+    ASSERT_TRUE(traces) << render(traces.error());
+    ASSERT_EQ(traces->graphs.streams.size(), 3U);
+    EXPECT_EQ(traces->graphs.streams[2].name, "stream 5+");
+    EXPECT_TRUE(build_program(traces->graphs, {.order = traces->order}));
+}
+
 // ---- sets of files
 
 TEST_F(ChakraFiles, ASetIsAFolderAPrefixOrOneOfItsFiles) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -115,9 +117,16 @@ std::string take_attribute(ChakraNode& node, const Attribute& attribute) {
 
 std::string take_attribute(ChakraMetadata& metadata, const Attribute& attribute) {
     if (attribute.name == kStreamsAttribute) {
+        if (attribute.kind != Attribute::Kind::kTexts) {
+            return wrong_kind(attribute, "a list of texts");
+        }
         metadata.streams = attribute.texts;
-        return attribute.kind == Attribute::Kind::kTexts ? std::string()
-                                                         : wrong_kind(attribute, "a list of texts");
+        std::vector<std::string> sorted = attribute.texts;
+        std::sort(sorted.begin(), sorted.end());
+        const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+        return twice == sorted.end()
+                   ? std::string()
+                   : fmt::format("'{}' names the stream '{}' twice", attribute.name, *twice);
     }
     if (attribute.name == kIterationsAttribute) {
         metadata.iterations = integer_of(attribute).value_or(0);

@@ -173,10 +173,13 @@ void place_streams(SharedState& shared, const std::vector<std::string>& own_name
             continue;
         }
         place_of[stream] = static_cast<std::uint16_t>(names.size());
-        const std::string_view kind = key.is_host ? "host" : "compute";
-        names.push_back({key.number ? fmt::format("{} {}", key.is_host ? "thread" : "stream", *key.number)
-                                    : std::string(kind),
-                         key.number.has_value() && !is_first_come});
+        std::string name = key.number ? fmt::format("{} {}", key.is_host ? "thread" : "stream", *key.number)
+                                      : std::string(key.is_host ? "host" : "compute");
+        // The trace's own names may be of this form.
+        while (std::ranges::find(own_names, name) != own_names.end()) {
+            name += '+';
+        }
+        names.push_back({std::move(name), key.number.has_value() && !is_first_come});
     }
     if (!names.empty()) {
         shared.graphs.streams = std::move(names);
@@ -283,6 +286,13 @@ Result<ChakraTraces> read_traces(const std::vector<Path>& files, const ReadOptio
     traces.graphs.iterations = static_cast<int>(iterations);
     traces.order = is_first_come ? system::ComputeOrder::kFirstCome : system::ComputeOrder::kProgram;
     place_streams(shared, own_streams, is_first_come);
+    if (const std::size_t streams = shared.graphs.streams.size(); is_first_come && streams > 1) {
+        return trace_error("chakra.streams", files.front().string(),
+                           fmt::format("the file asks for first-come order, which is that of one stream, and "
+                                       "computations are on {}",
+                                       streams),
+                           fmt::format("'{}' is 'program' where there are several", kOrderAttribute));
+    }
     if (shared.untyped_collectives > 0) {
         traces.notes.push_back(
             fmt::format("{} collectives have neither comm_type nor comm_size: taken as computations of their "

@@ -73,10 +73,11 @@ PathRouting::Path DragonflyRouting::find_path(std::size_t path, HostId source, H
     for (const std::size_t group : {over, to}) {
         const std::vector<LinkId>& links = between(group_of(at), group);
         // Those of the router itself lie together, as links are numbered by their source.
-        const auto own =
-            std::ranges::equal_range(links, at, {}, [&](LinkId id) { return fabric().source(id); });
-        const auto begin = own.empty() ? links.begin() : own.begin();
-        const std::size_t choices = own.empty() ? links.size() : own.size();
+        const auto source_of = [&](LinkId id) { return fabric().source(id); };
+        const auto first = std::ranges::lower_bound(links, at, {}, source_of);
+        const auto last = std::ranges::upper_bound(links, at, {}, source_of);
+        const auto begin = first == last ? links.begin() : first;
+        const auto choices = static_cast<std::size_t>((first == last ? links.end() : last) - begin);
         const std::uint64_t salt = std::uint64_t{path} << 32 | at.index();
         const LinkId global = begin[static_cast<std::ptrdiff_t>(choose(source, destination, salt, choices))];
         append_local(found, at, fabric().source(global));
