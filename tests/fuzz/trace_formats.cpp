@@ -92,9 +92,9 @@ void add_traces(std::vector<Format>& formats, const Path& root) {
 }
 
 void add_measurements(std::vector<Format>& formats, const Path& root) {
-    formats.push_back({"kernels", Syntax::kLines, Place::kColumn,
+    formats.push_back({"kernels", Syntax::kLines, Place::kRecord,
                        files(root, {"tests/fuzz/corpus/kernels.csv"}), read_kernels});
-    formats.push_back({"kernels-json", Syntax::kJson, Place::kColumn,
+    formats.push_back({"kernels-json", Syntax::kJson, Place::kRecord,
                        files(root, {"tests/fuzz/corpus/kernels.json"}), read_kernels});
     formats.push_back({"recorded-steps", Syntax::kJson, Place::kRecord,
                        files(root, {"inputs/traces/pytorch-mini2/kineto.0.json"}),

@@ -328,7 +328,7 @@ private:
         if (!options_.memory_bandwidth) {
             return;
         }
-        const auto rate = [this](const KernelPoint* point) {
+        const auto rate = [](const KernelPoint* point) {
             const auto m = static_cast<double>(point->samples);
             const auto k = static_cast<double>(point->inputs);
             const auto n = static_cast<double>(point->columns);

@@ -78,7 +78,7 @@ std::string_view without_launcher_prefix(std::string_view line) {
 class LogReader {
 public:
     LogReader(std::string_view text, const std::filesystem::path& name)
-        : source_(std::make_shared<SourceText>(name.string(), std::string(text))) {
+        : source_(std::make_shared<SourceText>(SourceText{name.string(), std::string(text)})) {
         log_.kind = kind_named_in(name.filename().string());
     }
 

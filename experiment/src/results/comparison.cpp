@@ -314,11 +314,12 @@ std::string work_note(std::span<const ComparedRun> runs, const Json& reference) 
     const std::vector<std::pair<const char*, Quantity>> work{
         {"ranks", quantity_at("/ranks")}, {"iterations", iterations}, {"traffic", traffic}};
     std::vector<std::string> differing;
-    for (const auto& [name, quantity] : work) {
+    for (const auto& item : work) {
+        const Quantity& quantity = item.second;
         if (std::any_of(runs.begin(), runs.end(), [&](const ComparedRun& run) {
                 return run.finished() && quantity(run.summary) != quantity(reference);
             })) {
-            differing.emplace_back(name);
+            differing.emplace_back(item.first);
         }
     }
     return differing.empty() ? ""

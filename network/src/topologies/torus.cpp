@@ -1,6 +1,7 @@
 #include "torus.hpp"
 
 #include "checks.hpp"
+#include "grid/grid_schemas.hpp"
 #include "topology_schemas.hpp"
 #include "torus_cables.hpp"
 
@@ -29,6 +30,7 @@ ValidationErrors validation_errors(const TorusParameters& parameters) {
     const auto half_cables_of = [&](std::int64_t size) { return half_cables(size, parameters.double_links); };
     detail::check_grid_sizes(check, parameters.sizes, "torus", half_cables_of);
     detail::check_grid_link(check, parameters.link, parameters.sizes.size());
+    detail::check_grid_routing(check, parameters.routing, parameters.load_balancing);
     return std::move(check).take();
 }
 
@@ -53,7 +55,7 @@ std::shared_ptr<const Fabric> build_torus(const TorusParameters& parameters) {
             const HostLinkParameters link = dimension_link(parameters, dimension);
             builder.connect(NodeId(host), NodeId(other), {link.rate, link.latency, Bytes(0)});
         });
-    return std::move(builder).build(parameters.load_balancing, static_cast<std::uint64_t>(parameters.seed));
+    return detail::with_grid_routing(std::move(builder), parameters, GridLines::kClosed);
 }
 
 void register_torus(Registry<FabricMaker>& registry) {
@@ -64,7 +66,7 @@ void register_torus(Registry<FabricMaker>& registry) {
         .optional("double_links", &TorusParameters::double_links,
                   "two cables instead of one where a dimension has two hosts")
         .section("link", &TorusParameters::link, detail::grid_link_schema(), "the cables of each dimension");
-    detail::add_load_balancing(schema);
+    detail::add_grid_routing(schema);
     detail::add_check(schema);
     detail::add_topology(registry, schema, build_torus, &TorusParameters::seed);
 }

@@ -16,11 +16,13 @@
 ///
 /// Routing is shortest-path with equal-cost multipath like everywhere (shortest_path_routing.hpp): a flow
 /// takes one of the orders in which its steps can be made, picked hop by hop by hash (`flow_hash`), or
-/// spreads over all of them (`spray`). Dimension-order routing, deadlock avoidance and virtual channels are
-/// not modelled. The metric is the number of links, so a slow dimension is not avoided.
+/// spreads over all of them (`spray`). Or it is in the order of dimensions, as on machines whose routers know
+/// coordinates, or Valiant's (grid_routing.hpp). Deadlock avoidance and virtual channels are not modelled.
+/// The metric is the number of links, so a slow dimension is not avoided.
 #pragma once
 
 #include "grid/grid_parameters.hpp"
+#include "grid/grid_routing.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -37,8 +39,9 @@ struct TorusParameters {
     std::vector<std::int64_t> sizes;  ///< must be given, each >= 1; dimension 0 first
     bool double_links = false;        ///< two cables instead of one in dimensions of 2
     GridLinkParameters link;
+    GridRule routing = GridRule::kMinimal;
     LoadBalancing load_balancing = LoadBalancing::kFlowHash;
-    std::int64_t seed = 1;  ///< of the flow hash
+    std::int64_t seed = 1;  ///< of the flow hash and of intermediate hosts
 };
 
 [[nodiscard]] ValidationErrors validation_errors(const TorusParameters& parameters);

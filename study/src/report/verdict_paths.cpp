@@ -7,17 +7,15 @@
 
 namespace astrolabe::study {
 
-using Json = nlohmann::ordered_json;
-
 std::map<std::string, double> path_times(const StudyRow& row) {
-    const Json& summary = row.result.summary;
+    const nlohmann::ordered_json& summary = row.result.summary;
     const auto path = summary.find("critical_path");
     const std::optional<double> time = mean_iteration_time(row.result);
     std::map<std::string, double> times;
     if (path == summary.end() || !path->value("follows_causes", false) || !time) {
         return times;
     }
-    for (const Json& one : path->at("by_resource")) {
+    for (const nlohmann::ordered_json& one : path->at("by_resource")) {
         times[one.at("resource").get<std::string>()] += one.at("share").get<double>() * *time;
     }
     return times;
@@ -63,7 +61,7 @@ TimeParts parts_of(const StudyRow& row) {
         return parts;
     }
     parts.is_of_path = false;
-    const Json& summary = row.result.summary;
+    const nlohmann::ordered_json& summary = row.result.summary;
     for (const char* key : {"iteration_time_s", "compute_s", "drain_s", "collectives"}) {
         if (!summary.contains(key)) {
             return parts;
@@ -75,7 +73,7 @@ TimeParts parts_of(const StudyRow& row) {
     }
     parts.seconds["computing"] = summary["compute_s"].get<double>() / iterations;
     parts.seconds["draining"] = summary["drain_s"].get<double>() / iterations;
-    for (const Json& collective : summary["collectives"]) {
+    for (const nlohmann::ordered_json& collective : summary["collectives"]) {
         parts.seconds["waiting for " + collective.at("kind").get<std::string>()] +=
             collective.at("exposed_s").get<double>() / iterations;
     }

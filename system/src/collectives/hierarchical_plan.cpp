@@ -64,7 +64,7 @@ std::vector<Order> orders_of(const Shape& shape, DimensionOrder rule) {
     } else if (rule != DimensionOrder::kAscending) {
         for (std::size_t start = 1; start < ascending.size(); ++start) {
             Order rotated = ascending;
-            std::ranges::rotate(rotated, rotated.begin() + static_cast<std::ptrdiff_t>(start));
+            std::rotate(rotated.begin(), rotated.begin() + static_cast<std::ptrdiff_t>(start), rotated.end());
             orders.push_back(std::move(rotated));
         }
     }

@@ -130,7 +130,7 @@ std::uint64_t CollectiveSchedule::heaviest_chain(
         std::size_t next = 0;  // predecessor to visit
         std::uint64_t deepest = 0;
     };
-    const auto stage_begin = [this](const RankProgram& program, std::size_t stage) {
+    const auto stage_begin = [](const RankProgram& program, std::size_t stage) {
         return static_cast<std::size_t>(std::ranges::lower_bound(program.actions, stage, {}, &Action::stage) -
                                         program.actions.begin());
     };

@@ -114,6 +114,26 @@ TEST(Folding, OnlyThePairsThatSendHaveToBeImages) {
     EXPECT_FALSE(fold(fabric, {.ranks = 16, .representatives = 4}).classes);
 }
 
+TEST(Folding, ATorusInTheOrderOfDimensionsMovesAlongItsLast) {
+    TorusParameters parameters;
+    parameters.routing = GridRule::kDimensionOrder;
+    // Of lines of 4 the way half round depends on the parity of the destination, so that two steps are needed
+    // to come to where all is alike: 2 * 4 ranks. Lines of 3 and 5 have no such way, and one step is enough.
+    for (const auto& [sizes, representatives] :
+         {std::pair<std::vector<std::int64_t>, std::size_t>{{4, 4}, 8}, {{3, 5}, 3}, {{2, 3, 4}, 12}}) {
+        parameters.sizes = sizes;
+        const auto fabric = build_torus(parameters);
+        const std::size_t ranks = fabric->host_count();
+        for (std::size_t tried = 1; tried < ranks; ++tried) {
+            if (ranks % tried == 0) {
+                EXPECT_EQ(fold(fabric, {.ranks = ranks, .representatives = tried}).classes.has_value(),
+                          tried % representatives == 0)
+                    << ranks << " ranks as " << tried;
+            }
+        }
+    }
+}
+
 TEST(Folding, ADifferentCableIsNoImage) {
     FabricBuilder builder("uneven");
     for (std::size_t host = 0; host < 4; ++host) {

@@ -9,9 +9,13 @@
 #include <memory>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include <astrolabe/network/analysis/route_load.hpp>
+#include <astrolabe/network/routing.hpp>
 
 namespace astrolabe::network {
 namespace {
@@ -50,6 +54,19 @@ std::vector<int> steps(const std::vector<std::int64_t>& sizes, std::size_t from,
         steps.push_back(std::min(apart, static_cast<int>(sizes[d]) - apart));
     }
     return steps;
+}
+
+/// Of different hosts.
+std::vector<std::pair<HostId, HostId>> all_pairs(std::size_t hosts) {
+    std::vector<std::pair<HostId, HostId>> pairs;
+    for (std::size_t a = 0; a < hosts; ++a) {
+        for (std::size_t b = 0; b < hosts; ++b) {
+            if (a != b) {
+                pairs.emplace_back(a, b);
+            }
+        }
+    }
+    return pairs;
 }
 
 using Distribution = std::map<std::size_t, int>;
@@ -129,6 +146,77 @@ TEST(TorusTopology, ADimensionOfTwoIsTwoCablesWithDoubleLinks) {
     // Nothing else changes: 3 hosts have a cable on each side anyway.
     parameters.sizes = {3, 5};
     EXPECT_EQ(build_torus(parameters)->link_count(), 2U * 2U * 15U);
+}
+
+TEST(TorusRouting, DimensionOrderIsOneShortestPathThatTakesLowerDimensionsFirst) {
+    for (const std::vector<std::int64_t>& sizes :
+         std::vector<std::vector<std::int64_t>>{{4, 4}, {3, 2, 4}, {1, 5}, {2, 2, 2}}) {
+        for (const bool double_links : {false, true}) {
+            TorusParameters parameters = torus(sizes);
+            parameters.double_links = double_links;
+            parameters.routing = GridRule::kDimensionOrder;
+            const std::shared_ptr<const Fabric> fabric = build_torus(parameters);
+            const RoutingPolicy& routing = fabric->routing();
+            for (const auto& [a, b] : all_pairs(fabric->host_count())) {
+                const Route route = routing.route(a, b);
+                const std::vector<int> step = steps(sizes, a.index(), b.index());
+                ASSERT_EQ(route.hops, static_cast<std::size_t>(std::accumulate(step.begin(), step.end(), 0)));
+                NodeId at(a.index());
+                std::size_t last_dimension = 0;
+                for (const RouteLeg& leg : route.legs) {
+                    // Engines that go hop by hop are told the same, and have no choice.
+                    EXPECT_EQ(routing.select(at, a, b), leg.link);
+                    const auto next = routing.next_links(at, b);
+                    ASSERT_EQ(next.size(), 1U);
+                    EXPECT_EQ(next[0], leg.link);
+                    const std::vector<int> hop = steps(sizes, at.index(), fabric->target(leg.link).index());
+                    const auto dimension =
+                        static_cast<std::size_t>(std::find(hop.begin(), hop.end(), 1) - hop.begin());
+                    EXPECT_GE(dimension, last_dimension);
+                    last_dimension = dimension;
+                    at = fabric->target(leg.link);
+                }
+            }
+        }
+    }
+}
+
+// Of all pairs of N hosts, k links on average along a line of n is n/4 for even n; a dimension has 2·N links.
+// So a link carries N·N·(n/4) / (2·N) = N·n/8 pairs: 4·4·4/8 = 8
+// and 8·8·8/8 = 64 here. Ways half round alternate, or links up would carry more than links down.
+TEST(TorusRouting, DimensionOrderLoadsAllLinksOfUniformTrafficAlike) {
+    for (const std::vector<std::int64_t>& sizes :
+         std::vector<std::vector<std::int64_t>>{{4, 4}, {8, 8}, {4, 4, 4}}) {
+        TorusParameters parameters = torus(sizes);
+        parameters.routing = GridRule::kDimensionOrder;
+        const std::shared_ptr<const Fabric> fabric = build_torus(parameters);
+        RouteLoad loads(*fabric, fabric->routing().load_balancing());
+        for (const auto& [a, b] : all_pairs(fabric->host_count())) {
+            loads.add(a, b, 1.0);
+        }
+        const auto expected =
+            static_cast<double>(fabric->host_count() * static_cast<std::size_t>(sizes[0])) / 8;
+        for (const double load : loads.links()) {
+            EXPECT_EQ(load, expected);
+        }
+    }
+}
+
+TEST(TorusRouting, ValiantGoesOverAnyHost) {
+    TorusParameters parameters = torus({4, 4});
+    parameters.routing = GridRule::kValiant;
+    parameters.load_balancing = LoadBalancing::kSpray;
+    const std::shared_ptr<const Fabric> fabric = build_torus(parameters);
+    EXPECT_EQ(fabric->routing().path_count(HostId(0), HostId(5)), 16U);
+    // All send two steps along dimension 0, the worst of minimal paths by hash: S by two links of a host
+    // there, and 2 links on average. Valiant's bound is n·S/4 = 1 for each of its two phases.
+    RouteLoad loads(*fabric, fabric->routing().load_balancing());
+    for (std::size_t host = 0; host < 16; ++host) {
+        loads.add(HostId(host), HostId(host / 4 * 4 + (host + 2) % 4), 1.0);
+    }
+    for (const double load : loads.links()) {
+        EXPECT_LE(load, 2.0);
+    }
 }
 
 TEST(TorusTopology, ADimensionOfOneHasNoCables) {

@@ -105,6 +105,10 @@ std::shared_ptr<const network::Fabric> random_fabric(Draw& draw) {
             parameters.sizes = draw.of<std::vector<std::int64_t>>({{4, 4}, {16}, {2, 8}, {8, 2}});
             parameters.load_balancing =
                 draw.spoils_one_in(2) ? LoadBalancing::kFlowHash : LoadBalancing::kSpray;
+            if (draw.one_in(2)) {
+                parameters.routing = network::GridRule::kDimensionOrder;
+                parameters.load_balancing = LoadBalancing::kFlowHash;
+            }
             return network::build_torus(parameters);
         }
     }

@@ -247,8 +247,7 @@ public:
           }) {}
 
     [[nodiscard]] Result<ChakraMetadata> read() {
-        while (!failure_ && goes_on_ &&
-               (stream_ >> std::ws, stream_.peek() != std::char_traits<char>::eof())) {
+        while (!failure_ && goes_on_ && has_more()) {
             read_value();
             ++objects_;
         }
@@ -271,6 +270,12 @@ public:
     }
 
 private:
+    /// Behind what is blank.
+    [[nodiscard]] bool has_more() {
+        stream_ >> std::ws;
+        return stream_.peek() != std::char_traits<char>::eof();
+    }
+
     /// An object of the file: the whole of the first form, a message of the second.
     void read_value() {
         builder_.begin();

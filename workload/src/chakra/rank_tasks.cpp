@@ -325,20 +325,19 @@ void RankTasks::read_groups(const ChakraNode& node) {
     if (node.name.find("process_group:init") == std::string::npos || node.input_values.empty()) {
         return;
     }
-    using Json = nlohmann::json;
-    const Json list = Json::parse(json_in(node.input_values), nullptr, false);
+    const nlohmann::json list = nlohmann::json::parse(json_in(node.input_values), nullptr, false);
     // PyTorch cuts long texts off; a group that is then missing is an error where it is used.
     if (!list.is_array()) {
         return;
     }
-    for (const Json& group : list) {
+    for (const nlohmann::json& group : list) {
         if (!group.is_object() || !group.contains("pg_name") || !group.contains("ranks") ||
             !group["pg_name"].is_string() || !group["ranks"].is_array()) {
             error("chakra.group", node, "a process group without pg_name and ranks");
             return;
         }
         std::vector<RankId> members;
-        for (const Json& rank : group["ranks"]) {
+        for (const nlohmann::json& rank : group["ranks"]) {
             if (!rank.is_number_unsigned() || rank.get<std::uint64_t>() >= RankTask::kNone) {
                 error("chakra.group", node,
                       fmt::format("{} is no rank of process group {}", rank.dump(), group["pg_name"].dump()));

@@ -31,8 +31,7 @@ class TaskWriter {
 public:
     TaskWriter(const FlexflowModel& model, const FlexflowTraining& training, const Device& device,
                std::size_t nodes)
-        : model_(model),
-          training_(training),
+        : training_(training),
           replay_(training.replay.value_or(FlexflowReplay{})),
           nodes_(nodes),
           rounds_(model, training, nodes),
@@ -251,7 +250,6 @@ private:
                                               .dependencies = {after}});
     }
 
-    const FlexflowModel& model_;
     const FlexflowTraining& training_;
     FlexflowReplay replay_;
     std::size_t nodes_;

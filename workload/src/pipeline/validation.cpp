@@ -172,7 +172,8 @@ ValidationErrors validation_errors(const Device& device, const PipelineModel& mo
             break;
         }
     }
-    for (const auto& [name, times] : device.measured) {
+    for (const auto& measured : device.measured) {
+        const std::string& name = measured.first;
         require(
             errors,
             std::ranges::any_of(model.layers, [&](const PipelineLayer& layer) { return layer.name == name; }),

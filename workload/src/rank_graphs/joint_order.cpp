@@ -349,7 +349,7 @@ private:
 };
 
 Diagnostic circle_error(const RankGraphs& graphs, const Matches& matches, std::vector<std::uint32_t> circle) {
-    std::ranges::rotate(circle, std::ranges::min_element(circle));
+    std::rotate(circle.begin(), std::ranges::min_element(circle), circle.end());
     constexpr std::size_t kMostNamed = 8;
     std::string chain;
     for (std::size_t i = 0; i < std::min(circle.size(), kMostNamed); ++i) {

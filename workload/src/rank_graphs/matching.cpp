@@ -116,7 +116,8 @@ private:
                 .hint = "members are ranks from 0, each once",
                 .notes = {}};
             if (!graphs_.ranks.empty()) {
-                diagnostic.where.source = std::make_shared<const SourceText>(graphs_.ranks.front().source);
+                diagnostic.where.source =
+                    std::make_shared<const SourceText>(SourceText{graphs_.ranks.front().source, {}});
             }
             errors_.push_back(std::move(diagnostic));
         }
@@ -369,7 +370,8 @@ std::string say_task(const RankGraphs& graphs, TaskPlace place) {
 Diagnostic task_error(const RankGraphs& graphs, TaskPlace place, std::string code, const std::string& message,
                       std::string hint) {
     return {.code = std::move(code),
-            .where = {.source = std::make_shared<const SourceText>(graphs.ranks[place.rank].source)},
+            .where = {.source = std::make_shared<const SourceText>(
+                          SourceText{graphs.ranks[place.rank].source, {}})},
             .message = fmt::format("{}: {}", say_task(graphs, place), message),
             .hint = std::move(hint),
             .notes = {}};

@@ -445,7 +445,8 @@ private:
             error("astra.micro", lines_[2][9], "MICRO has no collective to issue",
                   "it issues the weight-gradient collective of the first layer");
         }
-        const auto& [kept, initiates] = text_.checkpoints;
+        const std::vector<std::size_t>& kept = text_.checkpoints.kept;
+        const std::vector<std::size_t>& initiates = text_.checkpoints.initiates;
         for (std::size_t i = 0; i < kept.size(); ++i) {
             check_layer(header[first_kept_ + i], kept[i]);
         }

@@ -1,6 +1,7 @@
 #include "mesh.hpp"
 
 #include "../topology_schemas.hpp"
+#include "grid_schemas.hpp"
 
 #include <string>
 #include <utility>
@@ -9,29 +10,9 @@
 
 #include <astrolabe/core/assert.hpp>
 
-namespace astrolabe {
-
-template <>
-struct EnumNames<network::GridRule> {
-    static constexpr std::array<std::pair<std::string_view, network::GridRule>, 3> kNames{
-        {{"minimal", network::GridRule::kMinimal},
-         {"dimension_order", network::GridRule::kDimensionOrder},
-         {"valiant", network::GridRule::kValiant}}};
-};
-
-}  // namespace astrolabe
-
 namespace astrolabe::network {
 
 namespace {
-
-void check_routing(detail::ParameterCheck& check, GridRule rule, LoadBalancing load_balancing) {
-    if (rule == GridRule::kDimensionOrder && load_balancing == LoadBalancing::kSpray) {
-        check.report("load_balancing",
-                     "a pair has one path in the order of dimensions, and none to spray over",
-                     "leave it out, or use routing: minimal or valiant");
-    }
-}
 
 /// Of a mesh whose parameters were checked.
 std::shared_ptr<const Fabric> build_grid(std::string kind, const MeshParameters& p) {
@@ -54,25 +35,7 @@ std::shared_ptr<const Fabric> build_grid(std::string kind, const MeshParameters&
         }
         stride *= size;
     }
-    const auto seed = static_cast<std::uint64_t>(p.seed);
-    if (p.routing == GridRule::kMinimal) {
-        return std::move(builder).build(p.load_balancing, seed);
-    }
-    const LoadBalancing balancing =
-        p.load_balancing == LoadBalancing::kSpray ? LoadBalancing::kPaths : LoadBalancing::kFlowHash;
-    return std::move(builder).build(
-        [sizes = p.sizes, rule = p.routing, balancing, seed](const Fabric& fabric) {
-            return std::make_shared<const GridRouting>(fabric, sizes, rule, balancing, seed);
-        });
-}
-
-template <class Parameters>
-void add_routing(Schema<Parameters>& schema) {
-    schema
-        .optional("routing", &Parameters::routing,
-                  "shortest paths, the one in the order of dimensions, or two phases over a random host")
-        .optional("load_balancing", &Parameters::load_balancing,
-                  "one path per host pair by hash, or all that routing allows evenly");
+    return detail::with_grid_routing(std::move(builder), p, GridLines::kOpen);
 }
 
 }  // namespace
@@ -82,7 +45,7 @@ ValidationErrors validation_errors(const MeshParameters& parameters) {
     detail::check_grid_sizes(check, parameters.sizes, "mesh",
                              [](std::int64_t size) { return size == 1 ? 0 : 2; });
     detail::check_grid_link(check, parameters.link, parameters.sizes.size());
-    check_routing(check, parameters.routing, parameters.load_balancing);
+    detail::check_grid_routing(check, parameters.routing, parameters.load_balancing);
     return std::move(check).take();
 }
 
@@ -91,7 +54,7 @@ ValidationErrors validation_errors(const HypercubeParameters& parameters) {
     check.count("dimensions", parameters.dimensions, 0, static_cast<std::int64_t>(kMaxGridDimensions),
                 "a hypercube of n dimensions has 2^n hosts");
     check.cable("link", parameters.link);
-    check_routing(check, parameters.routing, parameters.load_balancing);
+    detail::check_grid_routing(check, parameters.routing, parameters.load_balancing);
     return std::move(check).take();
 }
 
@@ -118,7 +81,7 @@ void register_mesh(Registry<FabricMaker>& registry) {
         .list("sizes", &MeshParameters::sizes, "hosts along each dimension, the fastest-varying first", true,
               {1, kMaxHosts})
         .section("link", &MeshParameters::link, detail::grid_link_schema(), "the cables of each dimension");
-    add_routing(schema);
+    detail::add_grid_routing(schema);
     detail::add_check(schema);
     detail::add_topology(registry, schema, build_mesh, &MeshParameters::seed);
 }
@@ -129,7 +92,7 @@ void register_hypercube(Registry<FabricMaker>& registry) {
     schema.required("dimensions", &HypercubeParameters::dimensions, "n, of 2^n hosts",
                     {0, static_cast<std::int64_t>(kMaxGridDimensions)});
     detail::add_link(schema);
-    add_routing(schema);
+    detail::add_grid_routing(schema);
     detail::add_check(schema);
     detail::add_topology(registry, schema, build_hypercube, &HypercubeParameters::seed);
 }
