@@ -16,14 +16,14 @@
 ///
 /// Virtual channels, which two phases and rings need in order not to lock up, are not modelled.
 ///
-/// Complexity: a path O(diameter · degree); a route of kPaths O(N · diameter), and it crosses most links.
+/// Complexity: a path O(diameter · dimensions); a route of kPaths O(N · diameter), and it crosses most links.
+/// 12 bytes for every host and dimension.
 #pragma once
 
 #include "../../routing/path_routing.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -47,17 +47,23 @@ private:
     [[nodiscard]] std::size_t count_paths(HostId source, HostId destination) const override;
     [[nodiscard]] Path find_path(std::size_t path, HostId source, HostId destination) const override;
     void append_in_order(Path& path, std::size_t from, std::size_t to) const;
-    /// Of a path in the order of dimensions; nothing where it ends.
-    [[nodiscard]] std::optional<LinkId> next_in_order(std::size_t at, std::size_t to) const;
-    /// Whether the path between two positions on a line goes up.
-    [[nodiscard]] bool goes_up(std::size_t here, std::size_t goal, std::size_t size, std::size_t to) const;
-    /// The first of two, or the last.
+    /// Of a path in the order of dimensions; null where it ends. It lies in `links_`.
+    [[nodiscard]] const LinkId* next_in_order(std::size_t at, std::size_t to) const;
+
+    /// Of a host along a dimension.
+    struct Line {
+        std::uint32_t position = 0;
+        LinkId up;  ///< both unused where there is no neighbour
+        LinkId down;
+    };
+    void add_line(std::size_t host, std::size_t stride, std::size_t size);
     [[nodiscard]] LinkId link_between(std::size_t from, std::size_t to, bool is_last) const;
 
     std::vector<std::int64_t> sizes_;
     GridLines lines_;
     GridRule rule_;
-    std::vector<LinkId> links_;  // each at its own number
+    std::vector<Line> line_of_;      // by host, then by dimension
+    std::vector<bool> has_odd_sum_;  // of coordinates, by host
 };
 
 }  // namespace astrolabe::network
