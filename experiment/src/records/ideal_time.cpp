@@ -32,11 +32,19 @@ Time least_time(Bytes size, Bandwidth rate) {
     return 4 * above <= rate.count() ? up - Time(1) : up;
 }
 
+/// Whether every packet, or message, goes by one of several paths, which may be the shortest of them: a route
+/// has the latency of the longest.
+bool draws_paths(const network::Fabric& fabric, const network::BackendMaker& backend) {
+    return backend.packet_payload > Bytes(0) &&
+           fabric.routing().load_balancing() == network::LoadBalancing::kPaths;
+}
+
 }  // namespace
 
 IdealTimes::IdealTimes(std::shared_ptr<const network::Fabric> fabric, const network::BackendMaker& backend)
     : fabric_(std::move(fabric)),
-      follows_routes_(fabric_->is_static() && backend.follows_routes(*fabric_)),
+      follows_routes_(fabric_->is_static() && backend.follows_routes(*fabric_) &&
+                      !draws_paths(*fabric_, backend)),
       has_latency_(backend.transport.has_latency),
       latencies_(fabric_->host_count()) {}
 

@@ -102,13 +102,17 @@ ValidationErrors of_section(ValidationErrors found) {
 /// Ports that no circuit leaves could have one later, and send more than the network at first can.
 ValidationErrors problems_of_ports(const TopoOptParameters& parameters, const Topology& topology) {
     const std::size_t ports = std::size_t{topology.servers} * topology.degree;
-    if (!parameters.reconfiguration || topology.links.size() == ports) {
+    if (!parameters.reconfiguration || (topology.links.size() == ports && topology.servers % 2 == 0)) {
         return {};
     }
-    return {{"reconfiguration",
-             fmt::format("{} of {} interfaces have no circuit at first, and circuits move between interfaces "
-                         "that have",
-                         ports - topology.links.size(), ports),
+    // The first wiring may be of rings alone; those that are planned later have matchings.
+    const std::string without =
+        topology.links.size() == ports
+            ? fmt::format("{} hosts are an odd number, of which later wirings leave one without a circuit",
+                          topology.servers)
+            : fmt::format("{} of {} interfaces have no circuit at first", ports - topology.links.size(),
+                          ports);
+    return {{"reconfiguration", without + ", and circuits move between interfaces that have",
              "take an even number of hosts, as a matching leaves one of an odd number out, and in mode "
              "released an even degree"}};
 }

@@ -22,7 +22,10 @@ namespace ns3
 class PacketsInFlight
 {
   public:
-    PacketsInFlight() = default;
+    PacketsInFlight()
+    {
+        m_ring = m_own.data();
+    }
     PacketsInFlight(const PacketsInFlight&) = delete;
     PacketsInFlight& operator=(const PacketsInFlight&) = delete;
 
@@ -94,7 +97,7 @@ class PacketsInFlight
         m_mask = static_cast<uint32_t>(m_more.size()) - 1;
     }
 
-    Entry* m_ring{m_own.data()};
+    Entry* m_ring{nullptr};
     uint32_t m_first{0};
     uint32_t m_count{0};
     uint32_t m_mask{OWN - 1}; //!< entries, a power of two, less one

@@ -3,6 +3,7 @@
 
 #include <sstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <astrolabe/experiment/records/flow_table.hpp>
@@ -61,6 +62,20 @@ TEST_F(IdealTimeTest, IsRoundedUpButForAQuarterOfAPicosecond) {
     // out.
     EXPECT_EQ(ideal({fluid, "network.link.rate=7Gbps"}, 7_B), 8'000_ps);
     EXPECT_EQ(ideal({fluid, "network.link.rate=7Gbps"}, 6_B), 6'857_ps);
+}
+
+// Valiant's paths from host 0 to host 1 of a line of three go over any host: 1 link or, over host 2, 1 again
+// as what lies between is left out; of a mesh of 3 by 2 some take 3. A flow on all of them waits for the
+// longest, a packet or a connection that drew one may have the shortest: 1 link of 500 ns, by the two
+// links of host 0 at 200 Gb/s together, 10,000 b in 50 ns.
+TEST_F(IdealTimeTest, IsOfTheShortestPathWhereOneIsDrawn) {
+    const std::string mesh =
+        "network={kind: mesh, sizes: [3, 2], link: {rate: 100Gbps, latency: 500ns}, routing: valiant, "
+        "load_balancing: spray}";
+    EXPECT_GE(ideal({mesh}, 1250_B), 1'500_ns);
+    for (const char* engine : {"packet", "tcp"}) {
+        EXPECT_EQ(ideal({mesh, fmt::format("backend.kind={}", engine)}, 1250_B), 550_ns) << engine;
+    }
 }
 
 TEST_F(IdealTimeTest, NoMessageBeatsItWithoutLatency) {

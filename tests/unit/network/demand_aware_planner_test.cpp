@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -91,6 +92,22 @@ TEST(DemandAwarePlanner, KnowsDemandBeyondTheBytesOfADemand) {
     ASSERT_TRUE(found);
     EXPECT_EQ(circuits(*found->next.fabric, 0, 2), 1U);
     EXPECT_EQ(circuits(*found->next.fabric, 1, 3), 1U);
+}
+
+// Rings join 5 hosts at first, with all interfaces; a matching of 5 leaves one of them without a circuit.
+TEST(DemandAwarePlanner, AnOddNumberOfHostsIsRefused) {
+    for (const bool forwarding : {false, true}) {
+        TopoOptParameters parameters = on_circuit_switches(4);
+        parameters.reconfiguration->forwarding = forwarding;
+        const auto found = build_topoopt(parameters, {.servers = 5, .groups = {}, .point_to_point = {}});
+        const auto* problems = std::get_if<ValidationErrors>(&found);
+        ASSERT_NE(problems, nullptr);
+        EXPECT_EQ(keys(*problems), Keys{"reconfiguration"});
+        EXPECT_EQ(
+            problems->front().message,
+            "5 hosts are an odd number, of which later wirings leave one without a circuit, and circuits "
+            "move between interfaces that have");
+    }
 }
 
 TEST(DemandAwarePlanner, ParametersThatDoNotFitAreRefused) {
