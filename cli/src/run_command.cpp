@@ -18,6 +18,7 @@
 #include <astrolabe/experiment/records/recorder.hpp>
 #include <astrolabe/experiment/results/jobs_results.hpp>
 #include <astrolabe/experiment/results/results.hpp>
+#include <astrolabe/experiment/run/engine_cost.hpp>
 #include <astrolabe/experiment/run/limited_run.hpp>
 #include <astrolabe/experiment/run/prediction.hpp>
 #include <astrolabe/experiment/run/run.hpp>
@@ -381,12 +382,11 @@ int validate_several_jobs(const RunArguments& arguments, const experiment::Exper
         for (const experiment::JobOnNetwork& job : set.jobs) {
             jobs.push_back({{"name", job.name}, {"kind", job.kind}, {"ranks", job.experiment.cluster.ranks}});
         }
-        const nlohmann::ordered_json facts{
-            {"name", loaded.name},
-            {"ranks", set.ranks},
-            {"hosts", set.hosts},
-            {"jobs", std::move(jobs)},
-            {"prediction", prediction_json(cost)}};
+        const nlohmann::ordered_json facts{{"name", loaded.name},
+                                           {"ranks", set.ranks},
+                                           {"hosts", set.hosts},
+                                           {"jobs", std::move(jobs)},
+                                           {"prediction", prediction_json(cost)}};
         print_out(facts.dump(2) + "\n");
         return kDone;
     }
@@ -429,11 +429,13 @@ int validate_command(const RunArguments& arguments, const experiment::Components
     const std::vector<experiment::SlowMethod> slow =
         experiment::slow_methods(*loaded, components, experiment::SlowMethodsCost::kTenths);
     if (arguments.json) {
-        nlohmann::ordered_json facts{
-            {"name", loaded->name},
-            {"ranks", loaded->cluster.ranks},
-            {"hosts", loaded->fabric->host_count()},
-            {"prediction", prediction_json(cost)}};
+        nlohmann::ordered_json facts{{"name", loaded->name},
+                                     {"ranks", loaded->cluster.ranks},
+                                     {"hosts", loaded->fabric->host_count()},
+                                     {"prediction", prediction_json(cost)}};
+        if (const auto suggestion = experiment::cheaper_engine(*loaded, cost, components)) {
+            facts["cheaper_engine"] = experiment::engine_suggestion_json(*suggestion);
+        }
         if (const auto ignored = experiment::ignored_terms(*loaded, components); !ignored.empty()) {
             facts["left_out"] = experiment::engine_terms_json(ignored);
         }
@@ -489,6 +491,9 @@ int validate_command(const RunArguments& arguments, const experiment::Components
                      predicted_memory(cost), cost.wall_seconds, cost.simulated_ranks, loaded->cluster.ranks));
     if (!cost.folding_refusal.empty()) {
         fact("not folded", "every rank is simulated by itself: " + cost.folding_refusal);
+    }
+    if (const auto suggestion = experiment::cheaper_engine(*loaded, cost, components)) {
+        fact("cheaper engine", experiment::engine_suggestion_text(*suggestion));
     }
     for (const experiment::EngineTerm& term : experiment::ignored_terms(*loaded, components)) {
         fact("left out", experiment::engine_term_text(term));

@@ -57,6 +57,51 @@ TEST(FluidAgainstPackets, PacketsWithoutRoomToQueueTakeTheTimeOfTheFluid) {
     EXPECT_LT(with_room / fluid, 0.95);
 }
 
+/// One message of 64 MiB over one switch, or over leaf, spine and leaf.
+double message_us(const std::string& network, const std::string& backend) {
+    experiment::CollectiveRequest request;
+    request.kind = "broadcast";
+    request.algorithm = "direct";
+    request.sizes = {"64MiB"};
+    request.chunks = 1;
+    request.network = "{kind: " + network + "}";
+    request.backend = "{kind: " + backend + "}";
+    return to_nanoseconds(run_collective(request).run.execution.total) / 1000;
+}
+
+/// With packets of 64 KiB the window of 500 kB is 7 packets, and every 4th is acknowledged. A packet of
+/// 65,618 B takes p = 5.24944 us on a link of 100 Gb/s. The acknowledgement of the 4th of 7 is back after
+/// 4·p, h - 1 more links of p, h links of 500 ns each way and of 84 B, 6.72 ns, one way:
+///
+///     4 links    7·p + 4 us + 26.88 ns = 40.773 us for 7 packets that a link carries in 36.746 us;
+///     2 links    5·p + 2 us + 13.44 ns = 28.261 us, before the window is used up.
+///
+/// So on leaf-spine the 1,024 packets take 146 windows and 2 packets, and 3 links of p and 2 us for the last
+/// to arrive: 146·40.773 + 5·p + 2 us = 5981.1 us, where a window with room to spare takes 1,027·p + 2 us =
+/// 5393.2 us. It is the window on a path of several packets' time, and no collision of paths: every way that
+/// makes the one longer than the other removes it, and spraying changes nothing.
+TEST(FluidAgainstPackets, CoarsePacketsOverSeveralSwitchesUseUpTheirWindow) {
+    const std::string one_switch = "flat, hosts: 2, link: {rate: 100Gbps, latency: 500ns}";
+    const std::string hashed = "leaf_spine, hosts: 2, hosts_per_leaf: 1, spines: 2";
+    const std::string sprayed = hashed + ", load_balancing: spray";
+    const double p = 65'618 * 8e-5;
+    const double window = 7 * p + 4 + 4 * 84 * 8e-5;
+    const double stalled = 146 * window + 5 * p + 2;
+    const double full_rate = 1027 * p + 2;
+    EXPECT_NEAR(message_us(hashed, "packet, mtu: 64KiB"), stalled, 0.001 * stalled);
+    EXPECT_NEAR(message_us(sprayed, "packet, mtu: 64KiB"), stalled, 0.001 * stalled);
+    for (const char* without : {", window: 1MB", ", ack_every: 1"}) {
+        EXPECT_NEAR(message_us(hashed, std::string("packet, mtu: 64KiB") + without), full_rate, 0.01);
+        EXPECT_NEAR(message_us(sprayed, std::string("packet, mtu: 64KiB") + without), full_rate, 0.01);
+    }
+    EXPECT_NEAR(message_us(one_switch, "packet, mtu: 64KiB"), 1025 * p + 1, 0.01);
+    // The fluid has neither packets nor a window, and packets of 4 KiB differ from it by their headers.
+    const double fluid = message_us(hashed, "fluid");
+    EXPECT_NEAR(fluid, (1 << 26) * 8e-5 + 2, 0.01);
+    EXPECT_NEAR(message_us(hashed, "packet") / fluid, 4178.0 / 4096, 0.001);
+    EXPECT_NEAR(stalled / fluid, 1.114, 0.001);
+}
+
 /// A lone message between two hosts with two cables: a fluid takes both, the packet engine keeps a burst on
 /// the cable it started on.
 TEST(FluidAgainstPackets, APacketHostSendsABurstOnOneOfItsCables) {

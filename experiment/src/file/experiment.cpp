@@ -349,7 +349,8 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root,
         if (context.error_count() > 0) {
             return std::nullopt;
         }
-        const auto networks = networks_for_job(experiment, network.for_job());
+        const auto networks = networks_for_job(experiment, network.for_job(), to_yaml(keys.network->resolved),
+                                               *components.job_networks);
         if (const auto* problems = std::get_if<ValidationErrors>(&networks)) {
             report_validation_errors(*root.find("network"), *problems, context);
             return std::nullopt;

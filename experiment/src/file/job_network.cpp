@@ -8,9 +8,12 @@
 
 namespace astrolabe::experiment {
 
-std::variant<network::NetworksForJob, ValidationErrors> networks_for_job(
-    const Experiment& experiment, const network::FabricMaker::BuildForJob& build) {
-    return build(system::network_demand(experiment.program, experiment.cluster.options), experiment.seed);
+JobNetworks::Built networks_for_job(const Experiment& experiment,
+                                    const network::FabricMaker::BuildForJob& build,
+                                    const std::string& section, JobNetworks& known) {
+    const network::Demand demand = system::network_demand(experiment.program, experiment.cluster.options);
+    return known.get(JobNetworks::key_of(section, experiment.seed, demand),
+                     [&] { return build(demand, experiment.seed); });
 }
 
 void take_network(Experiment& experiment, std::shared_ptr<const network::Fabric> fabric) {

@@ -41,6 +41,8 @@ constexpr double kMostOfATcpLink = 4;  // a device starts, whether it carries an
 constexpr std::uint64_t kMostProbedPairs = std::uint64_t{1} << 17;
 constexpr double kSecondsOfAnEvent = 0.7e-6;
 constexpr double kProbeSeconds = 0.25;
+constexpr double kMostProbeSeconds = 1;  // where pairs are many: the first message of each sets it up
+constexpr double kProbeEventsOfAPair = 3;
 constexpr double kLaterEvent = 1.2;  // its cost over that of one at the beginning, when less overlaps
 
 // Bytes. Program and libraries; then what a host, a link and a pair of hosts that communicate take.
@@ -147,20 +149,23 @@ double mean_hops(const TotalLoad& total) {
     return crossings > 0 && bytes > 0 ? crossings / bytes : 2;
 }
 
-/// Stops a run after kProbeSeconds of processor time. Looks at the clock every so much simulated time, for
-/// nothing may be delivered in all of them: as seldom as is enough, a look being an event.
+/// Stops a run after kProbeSeconds of processor time, or later where most of its events still were first
+/// messages of pairs, which cost many times what others do. Looks at the clock every so much simulated time,
+/// for nothing may be delivered in all of them: as seldom as is enough, a look being an event.
 class ProbeLimit final : public network::NotificationHandler {
 public:
-    ProbeLimit(network::NetworkBackend& backend, system::Executor& executor)
+    ProbeLimit(network::NetworkBackend& backend, system::Executor& executor, double pairs)
         : backend_(backend),
-          executor_(executor) {
+          executor_(executor),
+          set_up_(static_cast<std::uint64_t>(kProbeEventsOfAPair * pairs)) {
         backend_.schedule(interval_, *this, 0);
     }
 
     void notify(std::uint64_t) override {
         ++looks_;
         const double now = elapsed();
-        if (now > kProbeSeconds) {
+        seen_.push_back({now, events()});
+        if (now > (events() < set_up_ ? kMostProbeSeconds : kProbeSeconds)) {
             executor_.stop();
         } else if (executor_.finished_operations() < executor_.total_operations()) {
             const double since = now - std::exchange(last_, now);
@@ -173,17 +178,44 @@ public:
         }
     }
 
+    /// In the second half of the time that was looked at; nothing if too little happened to tell.
+    [[nodiscard]] std::optional<double> seconds_of_an_event() const {
+        const Seen end{elapsed(), events()};
+        Seen from{0, 0};
+        for (const Seen& seen : seen_) {
+            if (seen.seconds <= end.seconds / 2 && seen.events + kFewest <= end.events) {
+                from = seen;
+            }
+        }
+        if (end.events < from.events + kFewest) {
+            return std::nullopt;
+        }
+        return (end.seconds - from.seconds) / static_cast<double>(end.events - from.events);
+    }
+
+private:
+    static constexpr std::uint64_t kFewest = 100;
+
+    struct Seen {
+        double seconds;
+        std::uint64_t events;
+    };
+
     /// Processor time since the start.
     [[nodiscard]] double elapsed() const {
         return static_cast<double>(std::clock() - start_) / static_cast<double>(CLOCKS_PER_SEC);
     }
-    [[nodiscard]] std::uint64_t looks() const { return looks_; }
+    /// Without looks.
+    [[nodiscard]] std::uint64_t events() const {
+        return std::max(backend_.events_processed(), looks_) - looks_;
+    }
 
-private:
     static constexpr Time kLongest{kPicosecondsPerSecond / 10};
 
     network::NetworkBackend& backend_;
     system::Executor& executor_;
+    const std::uint64_t set_up_;  ///< events, of which most are more than first messages
+    std::vector<Seen> seen_;
     const std::clock_t start_ = std::clock();
     Time interval_{1'000'000};
     double last_ = 0;
@@ -196,18 +228,14 @@ struct Probe {
     bool has_tie = false;
 };
 
-/// Runs the experiment on the engine for kProbeSeconds of processor time, or to its end.
-Probe probe(const Experiment& experiment, Engine& engine, const std::vector<network::HostId>& placement) {
+/// Runs the experiment on the engine for some tenths of a second of processor time, or to its end.
+Probe probe(const Experiment& experiment, Engine& engine, const std::vector<network::HostId>& placement,
+            double pairs) {
     system::Executor executor(experiment.program, experiment.cluster.options, *engine.backend, placement,
                               engine.folding);
-    ProbeLimit limit(*engine.backend, executor);
+    ProbeLimit limit(*engine.backend, executor, pairs);
     const bool has_tie = executor.run().has_tie;
-    constexpr std::uint64_t kFewest = 100;
-    const std::uint64_t all = engine.backend->events_processed();
-    if (all < limit.looks() + kFewest) {
-        return {std::nullopt, has_tie};
-    }
-    return {limit.elapsed() / static_cast<double>(all - limit.looks()), has_tie};
+    return {limit.seconds_of_an_event(), has_tie};
 }
 
 void set_memory_interval(Prediction& prediction, double in_flight) {
@@ -306,6 +334,8 @@ Prediction predict_on(Engine engine, const Experiment& experiment,
     Prediction prediction;
     prediction.simulated_ranks = engine.folding.representatives;
     prediction.folding_refusal = engine.refusal;
+    prediction.messages = counts.messages;
+    prediction.pairs = pairs;
     prediction.events = counts.computations;
     prediction.memory_bytes = kBase + kHost * static_cast<double>(fabric.host_count()) +
                               kLink * static_cast<double>(fabric.link_count()) +
@@ -357,10 +387,11 @@ Prediction predict_on(Engine engine, const Experiment& experiment,
     } else if (pairs > static_cast<double>(kMostProbedPairs)) {
         prediction.wall_seconds = prediction.events * kSecondsOfAnEvent;
     } else {
-        const Probe measured = probe(experiment, engine, placement);
+        const Probe measured = probe(experiment, engine, placement, pairs);
         if (measured.has_tie) {
             return predict_on(whole_engine(experiment, placement, kTieRefusal), experiment, placement);
         }
+        prediction.was_looked_at = measured.seconds_of_an_event.has_value();
         prediction.wall_seconds =
             prediction.events *
             (measured.seconds_of_an_event ? kLaterEvent * *measured.seconds_of_an_event : kSecondsOfAnEvent);

@@ -122,7 +122,9 @@ private:
     /// without banned links; nothing if it is longer than paths may be with what is `before` it.
     std::optional<Path> search(NodeId from, std::size_t before) {
         // Nodes wait by the least length of a path through them, which never falls along a way.
-        buckets_.clear();
+        for (auto& bucket : buckets_) {
+            bucket.clear();  // their memory is used again
+        }
         const auto put = [&](NodeId node, std::size_t length) {
             const std::size_t bound = length + (*to_there_)[node.index()];
             if (before + bound > most_) {
@@ -203,54 +205,54 @@ private:
 KShortestRouting::KShortestRouting(const Fabric& fabric, const KShortestOptions& options)
     : PathRouting(fabric, options.load_balancing, options.seed),
       options_(options),
-      search_(std::make_unique<Search>(fabric, options_)) {
+      search_(std::make_unique<Search>(fabric, options_)),
+      known_(fabric) {
     ASTROLABE_ASSERT(options.paths >= 1, "a pair has a path");
 }
 
 KShortestRouting::~KShortestRouting() = default;
 
-const std::vector<KShortestRouting::Path>& KShortestRouting::known_paths(HostId source,
-                                                                         HostId destination) const {
-    const std::uint64_t pair = std::uint64_t{source.index()} << 32 | destination.index();
-    const auto known = known_.find(pair);
-    if (known != known_.end()) {
-        return known->second;
-    }
-    constexpr std::size_t kMostBytes = std::size_t{64} << 20;
-    if (known_bytes_ > kMostBytes) {
-        known_.clear();
-        known_bytes_ = 0;
-    }
-    std::vector<Path> found = search_->find(source, destination);
-    known_bytes_ += 64;
-    for (const Path& path : found) {
-        known_bytes_ += sizeof(Path) + path.size() * sizeof(LinkId);
-    }
-    return known_.emplace(pair, std::move(found)).first->second;
+PathReader KShortestRouting::known_paths(HostId source, HostId destination) const {
+    const std::optional<PathReader> known = known_.find(source, destination);
+    return known ? *known : known_.add(source, destination, search_->find(source, destination));
 }
 
 std::vector<KShortestRouting::Path> KShortestRouting::paths(HostId source, HostId destination) const {
     ASTROLABE_ASSERT(source != destination, "a path leads from one host to another");
-    const std::scoped_lock lock(finding_);
-    return known_paths(source, destination);
+    return find_paths(source, destination);
 }
 
 std::size_t KShortestRouting::count_paths(HostId source, HostId destination) const {
     const std::scoped_lock lock(finding_);
-    return known_paths(source, destination).size();
+    return known_paths(source, destination).paths();
 }
 
 KShortestRouting::Path KShortestRouting::find_path(std::size_t path, HostId source,
                                                    HostId destination) const {
     const std::scoped_lock lock(finding_);
-    return known_paths(source, destination)[path];
+    PathReader reader = known_paths(source, destination);
+    Path found(reader.begin(path));
+    std::generate(found.begin(), found.end(), [&reader] { return reader.next(); });
+    return found;
+}
+
+std::vector<KShortestRouting::Path> KShortestRouting::find_paths(HostId source, HostId destination) const {
+    const std::scoped_lock lock(finding_);
+    PathReader reader = known_paths(source, destination);
+    std::vector<Path> found(reader.paths());
+    for (Path& path : found) {
+        path.resize(reader.begin());
+        std::generate(path.begin(), path.end(), [&reader] { return reader.next(); });
+    }
+    return found;
 }
 
 LinkId KShortestRouting::select_on(std::size_t path, NodeId at, HostId source, HostId destination) const {
     if (load_balancing() == LoadBalancing::kPaths) {  // packets ask at every hop: nothing is copied
         const std::scoped_lock lock(finding_);
-        for (const LinkId link : known_paths(source, destination)[path]) {
-            if (fabric().source(link) == at) {
+        PathReader reader = known_paths(source, destination);
+        for (std::size_t hops = reader.begin(path); hops > 0; --hops) {
+            if (const LinkId link = reader.next(); fabric().source(link) == at) {
                 return link;
             }
         }

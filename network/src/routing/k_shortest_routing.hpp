@@ -14,7 +14,7 @@
 ///
 /// Complexity: distances to a destination O(links + the largest distance), kept, 4 bytes a node; a pair
 /// O(k · hops) searches of about hops · degree steps. Paths are kept, in 64 MiB at most, then forgotten and
-/// found again.
+/// found again: those of all pairs of 1,024 hosts fit (known_paths.hpp).
 ///
 /// `next_links` and `select` are those of shortest-path routing; a packet that is not on its path follows
 /// them. Queries from several threads at once are safe.
@@ -22,13 +22,13 @@
 /// Source: TopoOpt (NSDI 2023), section 4.2, for traffic that is not all-reduce.
 #pragma once
 
+#include "known_paths.hpp"
 #include "path_routing.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
 #include <astrolabe/network/routing.hpp>
@@ -59,14 +59,14 @@ private:
 
     [[nodiscard]] std::size_t count_paths(HostId source, HostId destination) const override;
     [[nodiscard]] Path find_path(std::size_t path, HostId source, HostId destination) const override;
-    /// With `finding_` held.
-    [[nodiscard]] const std::vector<Path>& known_paths(HostId source, HostId destination) const;
+    [[nodiscard]] std::vector<Path> find_paths(HostId source, HostId destination) const override;
+    /// With `finding_` held, as long as it is.
+    [[nodiscard]] PathReader known_paths(HostId source, HostId destination) const;
 
     KShortestOptions options_;
     mutable std::mutex finding_;
     mutable std::unique_ptr<Search> search_;
-    mutable std::unordered_map<std::uint64_t, std::vector<Path>> known_;
-    mutable std::size_t known_bytes_ = 0;
+    mutable KnownPaths known_;
 };
 
 }  // namespace astrolabe::network

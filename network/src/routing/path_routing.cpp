@@ -42,19 +42,25 @@ LinkId PathRouting::select_on(std::size_t path, NodeId at, HostId source, HostId
     return shortest_.select(at, source, destination);
 }
 
+std::vector<PathRouting::Path> PathRouting::find_paths(HostId source, HostId destination) const {
+    std::vector<Path> paths(count_paths(source, destination));
+    for (std::size_t number = 0; number < paths.size(); ++number) {
+        paths[number] = find_path(number, source, destination);
+    }
+    return paths;
+}
+
 Route PathRouting::route(HostId source, HostId destination) const {
     ASTROLABE_ASSERT(source != destination, "a route leads from one host to another");
     Route route;
-    const std::size_t choices = count_paths(source, destination);
-    if (choices == 0) {
-        return route;
+    std::vector<Path> paths;
+    if (load_balancing_ == LoadBalancing::kPaths) {
+        paths = find_paths(source, destination);
+    } else if (const std::size_t choices = count_paths(source, destination); choices > 0) {
+        paths.push_back(find_path(choose(source, destination, 0, choices), source, destination));
     }
-    const bool splits = load_balancing_ == LoadBalancing::kPaths;
-    const std::size_t first = splits ? 0 : choose(source, destination, 0, choices);
-    const std::size_t paths = splits ? choices : 1;
     std::vector<std::pair<LinkId, std::size_t>> crossings;  // a link, and how many come before it
-    for (std::size_t number = first; number < first + paths; ++number) {
-        const Path path = find_path(number, source, destination);
+    for (const Path& path : paths) {
         Time latency;
         for (std::size_t hop = 0; hop < path.size(); ++hop) {
             latency += hop_latency(fabric_, path[hop], hop == 0);
@@ -69,7 +75,7 @@ Route PathRouting::route(HostId source, HostId destination) const {
     for (auto link = crossings.begin(); link != crossings.end();) {
         const auto end = std::find_if(link, crossings.end(),
                                       [&](const auto& other) { return other.first != link->first; });
-        const double share = static_cast<double>(end - link) / static_cast<double>(paths);
+        const double share = static_cast<double>(end - link) / static_cast<double>(paths.size());
         legs.push_back({link->second, {link->first, share}});
         link = end;
     }

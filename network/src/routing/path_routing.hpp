@@ -51,6 +51,8 @@ protected:
     [[nodiscard]] virtual std::size_t count_paths(HostId source, HostId destination) const = 0;
     /// Number `path` < count_paths, from the source to the destination, no node twice.
     [[nodiscard]] virtual Path find_path(std::size_t path, HostId source, HostId destination) const = 0;
+    /// All of them, in order.
+    [[nodiscard]] virtual std::vector<Path> find_paths(HostId source, HostId destination) const;
 
     [[nodiscard]] const Fabric& fabric() const { return fabric_; }
     /// The path of ShortestPathRouting, one of the shortest by hash.

@@ -2,6 +2,7 @@
 
 #include "../demand_aware_circuits.hpp"
 #include "../topologies/direct_connect_schemas.hpp"
+#include "finder_checks.hpp"
 
 #include <algorithm>
 #include <string>

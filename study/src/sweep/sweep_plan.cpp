@@ -2,6 +2,7 @@
 #include "../process/line_workers.hpp"
 #include "point_key.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <set>
@@ -20,6 +21,7 @@ using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostErrors = 20;
+constexpr std::size_t kMostNetworks = std::size_t{256} << 20;  // bytes, of a worker (job_networks.hpp)
 
 std::vector<std::string> paths_of(const Study& study, const StudyPoint& point) {
     std::vector<std::string> paths = study.set;
@@ -44,11 +46,15 @@ public:
 
     Result<StudyPlan> plan() {
         look_up();
-        const std::vector<WorkerEnd> ends = run_workers(
-            open_.size(), options_.jobs,
-            [this](std::size_t place, const SendLine& send) { send(read(study_.points[open_[place]])); },
-            [this](std::size_t place, std::string_view line) { hear(open_[place], line); },
-            [this] { return failure_ || (plan_.interrupted = plan_.interrupted || options_.stop()); });
+        read_all(batches());
+        // A crash takes the rest of its batch along: those are read again, each by itself.
+        std::vector<Batch> again;
+        for (const std::size_t i : open_) {
+            if (!is_heard_[i] && !failure_ && !plan_.interrupted) {
+                again.push_back({i});
+            }
+        }
+        const std::vector<WorkerEnd> ends = read_all(again);
         remember();
         if (failure_) {
             return *std::move(failure_);
@@ -57,7 +63,7 @@ public:
             return std::move(plan_);
         }
         for (std::size_t place = 0; place < ends.size(); ++place) {
-            const std::size_t i = open_[place];
+            const std::size_t i = again[place].front();
             if (ends[place].exit_code != 0 && plan_.points[i].key.empty()) {
                 plan_.points[i].key = "unread " + written_[i];
                 plan_.crashes.emplace(i, "cannot be read: its process " + end_text(ends[place].exit_code));
@@ -70,8 +76,48 @@ public:
     }
 
 private:
+    using Batch = std::vector<std::size_t>;  ///< places in the study's points
+
+    /// Open points that one worker reads, one after another: neighbours, which have most in common. Four
+    /// for each worker, so that none waits long for the last, and of 64 points at most.
+    [[nodiscard]] std::vector<Batch> batches() const {
+        constexpr std::size_t kBatchesOfAWorker = 4;
+        constexpr std::size_t kMostPoints = 64;
+        const std::size_t size =
+            std::clamp<std::size_t>(open_.size() / (kBatchesOfAWorker * options_.jobs), 1, kMostPoints);
+        std::vector<Batch> made;
+        for (std::size_t first = 0; first < open_.size(); first += size) {
+            const auto begin = open_.begin() + static_cast<std::ptrdiff_t>(first);
+            made.emplace_back(begin,
+                              begin + static_cast<std::ptrdiff_t>(std::min(size, open_.size() - first)));
+        }
+        return made;
+    }
+
+    std::vector<WorkerEnd> read_all(const std::vector<Batch>& batches) {
+        return run_workers(
+            batches.size(), options_.jobs,
+            [this, &batches](std::size_t place, const SendLine& send) {
+                components_.job_networks->keep_at_most(kMostNetworks);
+                for (const std::size_t i : batches[place]) {
+                    const std::uint64_t before = components_.job_networks->built();
+                    Json found = read(study_.points[i]);
+                    found["point"] = i;
+                    found["networks_built"] = components_.job_networks->built() - before;
+                    send(found.dump());
+                }
+            },
+            [this](std::size_t, std::string_view line) {
+                const Json found = Json::parse(line);
+                plan_.networks_built += found["networks_built"].get<std::uint64_t>();
+                hear(found["point"].get<std::size_t>(), found);
+            },
+            [this] { return failure_ || (plan_.interrupted = plan_.interrupted || options_.stop()); });
+    }
+
     void look_up() {
         PointKeys keys;
+        is_heard_.assign(study_.points.size(), false);
         for (std::size_t i = 0; i < study_.points.size(); ++i) {
             const StudyPoint& point = study_.points[i];
             written_.push_back(keys.of_written(tree_of(study_, point), paths_of(study_, point)));
@@ -84,10 +130,10 @@ private:
     }
 
     /// In a worker.
-    [[nodiscard]] std::string read(const StudyPoint& point) const {
+    [[nodiscard]] Json read(const StudyPoint& point) const {
         const Result<experiment::Experiment> experiment = experiment_of(study_, point, components_);
         if (!experiment) {
-            return Json{{"invalid", true}}.dump();
+            return Json{{"invalid", true}};
         }
         Json found{{"key", PointKeys().of_experiment(*experiment)}};
         if (!experiment->choices.empty()) {
@@ -103,12 +149,12 @@ private:
             found["wall_s"] = cost.wall_seconds;
             found["memory_bytes"] = cost.maximum_memory_bytes;  // what decides how many run at a time
         }
-        return found.dump();
+        return found;
     }
 
-    void hear(std::size_t i, std::string_view line) {
-        const Json found = Json::parse(line);
+    void hear(std::size_t i, const Json& found) {
         ++read_;
+        is_heard_[i] = true;
         if (options_.observer) {
             options_.observer(
                 {open_.size(), read_, std::chrono::duration<double>(Clock::now() - start_).count()});
@@ -195,6 +241,7 @@ private:
     StudyPlan plan_;
     std::vector<std::string> written_;                        ///< by point: hash of the experiment as written
     std::vector<std::size_t> open_;                           ///< points to be read
+    std::vector<bool> is_heard_;                              ///< by point: what its worker read of it
     std::vector<std::pair<std::string, Resolution>> learnt_;  ///< and not remembered
     Clock::time_point last_ = start_;                         ///< that something was
     std::optional<Diagnostic> failure_;                       ///< of the store

@@ -195,6 +195,69 @@ TEST_F(JobNetworkTest, SaysWhatMakesItImpossible) {
               std::string::npos);
 }
 
+TEST_F(JobNetworkTest, IsBuiltOnceForJobsThatPutTheSameOnIt) {
+    const std::vector<std::vector<std::string>> changes{{},
+                                                        {"cluster.active_chunks=2"},
+                                                        {"cluster.scheduling=fifo"},
+                                                        {"backend={kind: fluid, latency: false}"},
+                                                        {"cluster.device.peak=20TFLOPS"}};
+    const auto fingerprints = [&] {
+        std::vector<std::string> all;
+        for (const std::vector<std::string>& change : changes) {
+            all.push_back(run_experiment(loaded("degree: 4, mode: best", change), {}).fingerprint);
+        }
+        return all;
+    };
+    const std::vector<std::string> alone = fingerprints();
+    EXPECT_EQ(components_.job_networks->built(), 5U);  // nothing is kept unless it is asked for
+    EXPECT_EQ(components_.job_networks->kept_bytes(), 0U);
+
+    components_ = builtin_components();
+    components_.job_networks->keep_at_most(1 << 20);
+    EXPECT_EQ(fingerprints(), alone);
+    EXPECT_EQ(components_.job_networks->built(), 1U);
+    EXPECT_EQ(loaded("degree: 4, mode: best").fabric, loaded("degree: 4, mode: best").fabric);
+    EXPECT_EQ(components_.job_networks->built(), 1U);
+    // Another section, another seed, and other bytes between ranks are other networks.
+    static_cast<void>(loaded("degree: 4, mode: best, link: {rate: 50Gbps}"));
+    EXPECT_EQ(components_.job_networks->built(), 2U);
+    static_cast<void>(loaded("degree: 4, mode: best", {"seed=2"}));
+    EXPECT_EQ(components_.job_networks->built(), 3U);
+    static_cast<void>(loaded("degree: 4, mode: best", {"workload.batch={local: 64}"}));
+    EXPECT_EQ(components_.job_networks->built(), 4U);
+}
+
+TEST_F(JobNetworkTest, ThoseAskedForLongestAgoAreForgotten) {
+    JobNetworks networks;
+    const std::shared_ptr<const network::Fabric> fabric = loaded("degree: 4").fabric;
+    const std::size_t bytes = 64 * 16 * 16;  // of 16 hosts
+    networks.keep_at_most(3 * bytes);
+    const auto ask = [&](const std::string& key, std::size_t alternatives) {
+        const std::uint64_t before = networks.built();
+        const JobNetworks::Built built = networks.get(
+            key, [&] { return JobNetworks::Built(network::NetworksForJob(alternatives, fabric)); });
+        EXPECT_EQ(std::get<network::NetworksForJob>(built).size(), alternatives);
+        return networks.built() > before;
+    };
+    EXPECT_TRUE(ask("a", 1));
+    EXPECT_TRUE(ask("b", 1));
+    EXPECT_TRUE(ask("c", 1));
+    EXPECT_EQ(networks.kept_bytes(), 3 * bytes);
+    EXPECT_FALSE(ask("a", 1));
+    EXPECT_TRUE(ask("d", 1));  // b was asked for longest ago
+    EXPECT_FALSE(ask("a", 1));
+    EXPECT_TRUE(ask("b", 1));  // and now c
+    EXPECT_TRUE(ask("e", 2));  // two networks, for which d and a go
+    EXPECT_FALSE(ask("b", 1));
+    EXPECT_EQ(networks.kept_bytes(), 3 * bytes);
+    EXPECT_TRUE(ask("f", 4));  // more than there is room for at all
+    EXPECT_EQ(networks.kept_bytes(), 0U);
+    const auto mistake = [] { return JobNetworks::Built(ValidationErrors{{"degree", "is wrong", ""}}); };
+    EXPECT_TRUE(std::holds_alternative<ValidationErrors>(networks.get("g", mistake)));
+    EXPECT_TRUE(std::holds_alternative<ValidationErrors>(networks.get("g", mistake)));
+    EXPECT_EQ(networks.built(), 9U);  // a to f, b again, and g twice
+}
+
 const std::string kMoving = "degree: 4, medium: circuit_switch, reconfiguration: ";
 
 TEST_F(JobNetworkTest, CircuitsMoveForWhatWaits) {

@@ -1,5 +1,7 @@
 /// The k shortest loopless paths, against all there are.
+
 #include "direct_networks.hpp"
+#include "network/src/topologies/flat.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -122,6 +124,67 @@ TEST(KShortestRouting, SelectOnFollowsEachPath) {
             }
         }
     }
+}
+
+TEST(KnownPaths, GiveBackWhatWasAddedInAByteAHop) {
+    // The star has 200 links out of its switch, whose numbers above 127 take two bytes.
+    const std::shared_ptr<const Fabric> star = build_flat({.hosts = 200, .link = {}, .switch_buffer = {}});
+    KnownPaths known(*star);
+    EXPECT_FALSE(known.find(HostId(0), HostId(1)));
+    std::size_t code = 1;  // place 0 is none's
+    for (std::size_t source = 0; source < 200; ++source) {
+        const std::size_t destination = (source + 7) % 200;
+        const LinkId out = star->first_link(star->node_of(HostId(source)));
+        const LinkId in = *star->link(star->first_link(star->node_of(HostId(destination)))).reverse;
+        known.add(HostId(source), HostId(destination), {{out, in}});
+        // Two hosts, how many paths, hops, and two links of which the second is one of 200.
+        const std::size_t number = in.index() - star->first_link(star->source(in)).index();
+        code += 2 * 4 + 1 + 1 + 1 + (number < 128 ? 1 : 2);
+    }
+    for (std::size_t source = 0; source < 200; ++source) {
+        const std::size_t destination = (source + 7) % 200;
+        std::optional<PathReader> reader = known.find(HostId(source), HostId(destination));
+        ASSERT_TRUE(reader);
+        ASSERT_EQ(reader->paths(), 1U);
+        ASSERT_EQ(reader->begin(), 2U);
+        EXPECT_EQ(reader->next(), star->first_link(star->node_of(HostId(source))));
+        EXPECT_EQ(star->target(reader->next()), star->node_of(HostId(destination)));
+        EXPECT_FALSE(known.find(HostId(destination), HostId(source)));
+    }
+    // 512 slots of 4 bytes, as 200 pairs are more than 3/4 of 256; room for a quarter more and 1024 bytes.
+    EXPECT_GE(known.bytes(), code + 4 * 512);
+    EXPECT_LE(known.bytes(), code + code / 4 + 2 * 1024 + 4 * 512);
+}
+
+TEST(KnownPaths, ForgetAllWhereTheyWouldTakeTooMuch) {
+    const std::shared_ptr<const Fabric> fabric =
+        build_direct_connect(with_paths(rings(40, {1, 7}, DirectRouting::kKShortest), 4, 2));
+    const auto* routing = dynamic_cast<const KShortestRouting*>(&fabric->routing());
+    ASSERT_NE(routing, nullptr);
+    constexpr std::size_t kMost = 8'192;
+    KnownPaths known(*fabric, kMost);
+    std::size_t forgotten = 0;
+    for (std::size_t source = 0; source < 40; ++source) {
+        for (std::size_t destination = 0; destination < 40; ++destination) {
+            if (source == destination) {
+                continue;
+            }
+            const auto found = routing->paths(HostId(source), HostId(destination));
+            const std::size_t before = known.bytes();
+            PathReader reader = known.add(HostId(source), HostId(destination), found);
+            forgotten += known.bytes() < before ? 1 : 0;
+            // The limit, and what one pair may add: the table doubles, and the code has a quarter more.
+            EXPECT_LE(known.bytes(), 2 * kMost + 2 * 1024);
+            ASSERT_EQ(reader.paths(), found.size());
+            for (const auto& path : found) {
+                ASSERT_EQ(reader.begin(), path.size());
+                for (const LinkId link : path) {
+                    ASSERT_EQ(reader.next(), link);
+                }
+            }
+        }
+    }
+    EXPECT_GE(forgotten, 2U);
 }
 
 }  // namespace

@@ -43,6 +43,7 @@
 #include <astrolabe/experiment/calibration/measured_collectives.hpp>
 #include <astrolabe/experiment/calibration/nccl_tuning.hpp>
 #include <astrolabe/experiment/choice/choice.hpp>
+#include <astrolabe/experiment/file/job_networks.hpp>
 #include <astrolabe/experiment/file/placement.hpp>
 #include <astrolabe/experiment/file/rank_compute.hpp>
 #include <astrolabe/network/components.hpp>
@@ -64,6 +65,8 @@ struct Components {
     system::AlgorithmRegistry algorithms{"algorithm", "algorithm"};
     /// Of all experiments that are read with these components.
     std::shared_ptr<ChoiceCache> choices = std::make_shared<ChoiceCache>();
+    /// Likewise, those that are built for a job.
+    std::shared_ptr<JobNetworks> job_networks = std::make_shared<JobNetworks>();
 };
 
 /// All that was built into the program.
@@ -124,9 +127,9 @@ struct Experiment {
     std::vector<MethodChoice> choices;  ///< in the order of the first operations
     std::optional<MeasuredUse> measured;  ///< of the cluster's measured collectives, or of NCCL's model
     JobChoices job_choices;
-    /// Of a file with `jobs`: what runs (jobs.hpp). The program is empty then, `cluster` has the number of all
-    /// ranks and nothing else, and `fabric` is that of the first job where each has one of its own. Null of a
-    /// file with a workload.
+    /// Of a file with `jobs`: what runs (jobs.hpp). The program is empty then, `cluster` has the number of
+    /// all ranks and nothing else, and `fabric` is that of the first job where each has one of its own. Null
+    /// of a file with a workload.
     std::shared_ptr<const JobSet> jobs;
     /// Paths of seeds of network and workload that the file leaves to `seed` (src/file/open_seeds.hpp).
     std::vector<std::string> open_seeds;

@@ -24,12 +24,14 @@
 ///                     at least: 0.8 of the base, and half of what is beside it
 ///                     at most:  1.2 of the base, twice what is beside it, and the state of eight messages of
 ///                     every pair in flight at once, or of all of an iteration where these are fewer
-///     wall time       1.2 · events over events a second of processor time, which the first quarter of a
-///                     second of the run tells; where U exceeds 2^17, and to begin costs seconds, 0.7 us an
-///                     event: the 210 s of the 331 M events of Model-A on 1,024 ranks. On slots 0.2 us an
-///                     event and 0.013 us for every service of a pair, once a cycle: the beginning of a
-///                     run, when only the first messages are there, tells little of it. They give 0.91, 1.9
-///                     and 44 s for Model-A on 16, 128 and 1,024 nodes, which take 0.85, 1.3 and 45 s
+///     wall time       1.2 · events over events a second of processor time, which the beginning of the run
+///                     tells: the second half of its first quarter of a second, or of up to a second until
+///                     there were 3·U events, as first messages of pairs cost many times what others do;
+///                     where U exceeds 2^17, and to begin costs seconds, 0.7 us an event: the 210 s of the
+///                     331 M events of Model-A on 1,024 ranks. On slots 0.2 us an event and 0.013 us for
+///                     every service of a pair, once a cycle: the beginning of a run, when only the first
+///                     messages are there, tells little of it. They give 0.91, 1.9 and 44 s for Model-A on
+///                     16, 128 and 1,024 nodes, which take 0.85, 1.3 and 45 s
 ///
 /// Origin of the constants, all in prediction.cpp: two events of a message from fluid_backend.hpp; a quarter
 /// of a timer for each copied message and 4.6 events for a hop of TCP measured on the HOTI 2020 and
@@ -70,6 +72,9 @@ struct Prediction {
     double minimum_memory_bytes = 0;                            ///< it is between these two
     double maximum_memory_bytes = 0;  ///< what a machine must have for the run to be started
     double wall_seconds = 0;          ///< on a processor with nothing else to do
+    bool was_looked_at = false;       ///< it is from a look at the beginning of the run, on this machine
+    double messages = 0;              ///< of one job, of the ranks that are simulated
+    double pairs = 0;                 ///< of ranks that send, likewise
     std::size_t simulated_ranks = 0;  ///< the others are images of these
     std::string folding_refusal;      ///< why not fewer, as Run::Engine has it
 };

@@ -1,6 +1,7 @@
 /// Running a study: every point that has no result yet, each in a process of its own.
 ///
-/// Planning reads each point as an experiment (in worker processes) for its key and predicted cost; what is
+/// Planning reads each point as an experiment for its key and predicted cost, in worker processes, each of
+/// which reads several neighbours and builds the networks that they share once (job_networks.hpp); what is
 /// remembered in the store is not read again. Running starts points longest first, as many at a time as there
 /// are jobs, and only what fits: with R the running points,
 ///
@@ -15,6 +16,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -66,6 +68,7 @@ struct StudyPlan {
     std::vector<Resolution> points;
     std::map<std::size_t, std::string> crashes;  ///< places in `points` that could not be read, and why
     bool interrupted = false;                    ///< the points are not all there then
+    std::uint64_t networks_built = 0;            ///< for the jobs of points; fewer where points share them
 };
 
 /// Reads points that the store (which may be null) does not remember. Errors are those of all points that
