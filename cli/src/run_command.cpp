@@ -155,8 +155,22 @@ Result<experiment::Experiment> load_for_run(const RunArguments& arguments,
     return experiment::load_experiment(arguments.file, arguments.load, components);
 }
 
+/// What `steady_state` leaves out cannot be recorded.
+int report_unsteady(const experiment::SteadyState& section) {
+    return report_invalid(
+        {{"run.steady-state",
+          section.where,
+          "--why and records of messages, packets, links and time are of every iteration, and "
+          "'steady_state' leaves some out",
+          "leave out steady_state, or simulate fewer iterations without it",
+          {}}});
+}
+
 int run_one_job(const RunArguments& arguments, const experiment::Experiment& loaded,
                 const experiment::Components& components, ProgressReport& progress) {
+    if (loaded.steady_state && (arguments.why || records_anything(arguments.records))) {
+        return report_unsteady(*loaded.steady_state);
+    }
     std::error_code none;
     if (std::filesystem::equivalent(arguments.file, arguments.records.packet_trace, none)) {
         print_failure(fmt::format(
@@ -381,12 +395,11 @@ int validate_several_jobs(const RunArguments& arguments, const experiment::Exper
         for (const experiment::JobOnNetwork& job : set.jobs) {
             jobs.push_back({{"name", job.name}, {"kind", job.kind}, {"ranks", job.experiment.cluster.ranks}});
         }
-        const nlohmann::ordered_json facts{
-            {"name", loaded.name},
-            {"ranks", set.ranks},
-            {"hosts", set.hosts},
-            {"jobs", std::move(jobs)},
-            {"prediction", prediction_json(cost)}};
+        const nlohmann::ordered_json facts{{"name", loaded.name},
+                                           {"ranks", set.ranks},
+                                           {"hosts", set.hosts},
+                                           {"jobs", std::move(jobs)},
+                                           {"prediction", prediction_json(cost)}};
         print_out(facts.dump(2) + "\n");
         return kDone;
     }
@@ -429,11 +442,10 @@ int validate_command(const RunArguments& arguments, const experiment::Components
     const std::vector<experiment::SlowMethod> slow =
         experiment::slow_methods(*loaded, components, experiment::SlowMethodsCost::kTenths);
     if (arguments.json) {
-        nlohmann::ordered_json facts{
-            {"name", loaded->name},
-            {"ranks", loaded->cluster.ranks},
-            {"hosts", loaded->fabric->host_count()},
-            {"prediction", prediction_json(cost)}};
+        nlohmann::ordered_json facts{{"name", loaded->name},
+                                     {"ranks", loaded->cluster.ranks},
+                                     {"hosts", loaded->fabric->host_count()},
+                                     {"prediction", prediction_json(cost)}};
         if (const auto ignored = experiment::ignored_terms(*loaded, components); !ignored.empty()) {
             facts["left_out"] = experiment::engine_terms_json(ignored);
         }
