@@ -156,8 +156,22 @@ Result<experiment::Experiment> load_for_run(const RunArguments& arguments,
     return experiment::load_experiment(arguments.file, arguments.load, components);
 }
 
+/// What `steady_state` leaves out cannot be recorded.
+int report_unsteady(const experiment::SteadyState& section) {
+    return report_invalid(
+        {{"run.steady-state",
+          section.where,
+          "--why and records of messages, packets, links and time are of every iteration, and "
+          "'steady_state' leaves some out",
+          "leave out steady_state, or simulate fewer iterations without it",
+          {}}});
+}
+
 int run_one_job(const RunArguments& arguments, const experiment::Experiment& loaded,
                 const experiment::Components& components, ProgressReport& progress) {
+    if (loaded.steady_state && (arguments.why || records_anything(arguments.records))) {
+        return report_unsteady(*loaded.steady_state);
+    }
     std::error_code none;
     if (std::filesystem::equivalent(arguments.file, arguments.records.packet_trace, none)) {
         print_failure(fmt::format(

@@ -11,6 +11,7 @@
 #include "rank_programs.hpp"
 #include "scaled.hpp"
 #include "server_shape.hpp"
+#include "steady_section.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -45,6 +46,7 @@ struct FileKeys {
     std::optional<workload::FlowKeys> background;
     std::optional<ScaledKeys> scaled;
     std::optional<FailureKeys> failures;
+    std::optional<SteadyState> steady_state;
 };
 
 /// `components` may be null to describe the keys only.
@@ -91,7 +93,9 @@ Schema<FileKeys> file_schema(const Components* components) {
         .section("scaled", &FileKeys::scaled, scaled_schema(),
                  "resources times factors: what would change if there were more or less of them")
         .section("failures", &FileKeys::failures, failures_schema(),
-                 "what fails or slows down of network and ranks, and when");
+                 "what fails or slows down of network and ranks, and when")
+        .section("steady_state", &FileKeys::steady_state, steady_state_schema(),
+                 "iterations that repeat are not simulated again");
     return schema;
 }
 
@@ -385,6 +389,11 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root,
     if (keys.failures && context.error_count() == 0) {
         add_failures(experiment, *keys.failures, *root.find("failures"), context);
         check_backend(experiment, root, context);
+    }
+    if (keys.steady_state) {
+        experiment.steady_state = *keys.steady_state;
+        experiment.steady_state->where = root.find("steady_state")->where;
+        check_steady_state(experiment, *root.find("steady_state"), context);
     }
     return experiment;
 }

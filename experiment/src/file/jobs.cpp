@@ -73,8 +73,9 @@ struct JobsKeys {
 ValidationErrors job_name_errors(const JobKeys& keys) {
     ValidationErrors errors;
     const bool is_plain = !keys.name.empty() && keys.name.front() != '.' &&
-                          keys.name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                                      "0123456789_-.") == std::string::npos;
+                          keys.name.find_first_not_of(
+                              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                              "0123456789_-.") == std::string::npos;
     require(errors, is_plain, "name", fmt::format("'{}' is no name of a job", keys.name),
             "letters, digits, '_', '-' and '.', the first not a dot");
     return errors;
@@ -84,7 +85,8 @@ Schema<JobKeys> job_schema(bool is_drawn) {
     Schema<JobKeys> schema(is_drawn ? "kind of job" : "job",
                            is_drawn ? "jobs that are drawn" : "a training job on the network");
     const auto part = [](const char* key, bool required, std::string help) {
-        return ParameterDescriptor{key, "mapping", required ? "" : "unset", required, {}, std::move(help), {}};
+        return ParameterDescriptor{key, "mapping", required ? "" : "unset", required, {}, std::move(help),
+                                   {}};
     };
     schema.required("name", &JobKeys::name, is_drawn ? "of them, with a number behind" : "of the job");
     if (is_drawn) {
@@ -99,12 +101,10 @@ Schema<JobKeys> job_schema(bool is_drawn) {
         .optional("ranks", &JobKeys::ranks, "each on a host of its own; unset: as many as 'hosts' lists",
                   {1, 1U << 24});
     if (!is_drawn) {
-        schema
-            .list("hosts", &JobKeys::hosts, "of ranks 0, 1, …; empty: by the placement", false)
+        schema.list("hosts", &JobKeys::hosts, "of ranks 0, 1, …; empty: by the placement", false)
             .optional("start", &JobKeys::start, "when it arrives", kJobTimes);
     }
-    schema
-        .optional("placement", &JobKeys::placement, "of its ranks; unset: that of all jobs")
+    schema.optional("placement", &JobKeys::placement, "of its ranks; unset: that of all jobs")
         .field(
             part("cluster", false, "what differs from the cluster of all jobs, key by key"),
             [](JobKeys& keys, const ConfigNode& node, ReadContext&) { keys.cluster = node; },
@@ -125,10 +125,9 @@ ValidationErrors jobs_errors(const JobsKeys& keys) {
             "give a list, or a mix to draw from");
     require(errors, keys.list.empty() || keys.mix.empty(), "mix", "is given beside a list",
             "list jobs, or draw them");
-    for (const auto& [key, given] : {std::pair{"count", keys.count.has_value()},
-                                     std::pair{"load", keys.load.has_value()},
-                                     std::pair{"mean_time_between_arrivals",
-                                               keys.mean_time_between_arrivals.has_value()}}) {
+    for (const auto& [key, given] :
+         {std::pair{"count", keys.count.has_value()}, std::pair{"load", keys.load.has_value()},
+          std::pair{"mean_time_between_arrivals", keys.mean_time_between_arrivals.has_value()}}) {
         require(errors, !given || !keys.mix.empty(), key, "is of jobs that are drawn", "give a mix");
     }
     require(errors, keys.mix.empty() || keys.count.has_value() != keys.load.has_value(), "mix",
@@ -152,8 +151,8 @@ ValidationErrors jobs_errors(const JobsKeys& keys) {
 Schema<JobsKeys> jobs_schema() {
     Schema<JobsKeys> schema("jobs", "several jobs on one network");
     schema
-        .list("list", &JobsKeys::list, job_schema(false), "the jobs; a list in place of the section is this one",
-              "[{name: a, workload: …, ranks: 16}]")
+        .list("list", &JobsKeys::list, job_schema(false),
+              "the jobs; a list in place of the section is this one", "[{name: a, workload: …, ranks: 16}]")
         .list("mix", &JobsKeys::mix, job_schema(true), "kinds of jobs to draw from",
               "[{name: a, share: 40, workload: …, ranks: 16}]")
         .optional("count", &JobsKeys::count, "jobs that are drawn", {1, kMostJobs})
@@ -174,7 +173,8 @@ Schema<JobsKeys> jobs_schema() {
         .optional("backfill", &JobsKeys::backfill, "a job that fits starts before earlier ones that do not")
         .optional("until_all_finished_once", &JobsKeys::until_all_finished_once,
                   "every job starts over until all have finished once; the first run counts")
-        .optional("slowdown", &JobsKeys::slowdown, "run every job alone, too, to say how much longer it takes")
+        .optional("slowdown", &JobsKeys::slowdown,
+                  "run every job alone, too, to say how much longer it takes")
         .optional("interference", &JobsKeys::interference,
                   "run every pair of jobs, too, to say who slows whom; implies 'slowdown'")
         .check(jobs_errors);
@@ -269,9 +269,10 @@ private:
         check_cluster(root_.find("cluster"));
         const bool needs_hosts = keys_.queue || keys_.load;
         if (!set_.shares_network() && needs_hosts && !keys_.hosts) {
-            error(section_, fmt::format("a network that is built for its job has as many hosts as the job, and "
-                                        "'{}' is of those of all jobs",
-                                        keys_.queue ? "queue" : "load"),
+            error(section_,
+                  fmt::format("a network that is built for its job has as many hosts as the job, and "
+                              "'{}' is of those of all jobs",
+                              keys_.queue ? "queue" : "load"),
                   "give 'hosts', the number of hosts in all");
         }
         for (const std::vector<JobKeys>* jobs : {&keys_.list, &keys_.mix}) {
@@ -348,8 +349,8 @@ private:
             const std::size_t own = ranks_of(*job.keys);
             ranks += own;
             if (keys_.queue && own > set_.hosts) {
-                error(job.keys->node, fmt::format("job '{}' has {} ranks, and there are {} hosts", job.name, own,
-                                                  set_.hosts),
+                error(job.keys->node,
+                      fmt::format("job '{}' has {} ranks, and there are {} hosts", job.name, own, set_.hosts),
                       "every rank runs on a host of its own");
                 return;
             }
@@ -360,7 +361,8 @@ private:
         }
         if (!keys_.queue && ranks > set_.hosts) {
             error(section_,
-                  fmt::format("{} jobs have {} ranks, and there are {} hosts", planned_.size(), ranks, set_.hosts),
+                  fmt::format("{} jobs have {} ranks, and there are {} hosts", planned_.size(), ranks,
+                              set_.hosts),
                   "take fewer jobs or ranks, a larger network, or queue: true");
         }
     }
@@ -391,14 +393,17 @@ private:
             if (keys_.load && ranks > most * (1 + 1e-12)) {
                 break;
             }
-            planned_.push_back({&kind, fmt::format("{}-{}", kind.name, ++numbers[kind.name]),
-                                Time(static_cast<std::int64_t>(arrival)), {}});
+            planned_.push_back({&kind,
+                                fmt::format("{}-{}", kind.name, ++numbers[kind.name]),
+                                Time(static_cast<std::int64_t>(arrival)),
+                                {}});
             if (keys_.mean_time_between_arrivals) {
                 arrival += -std::log1p(-drawn_fraction(gaps)) *
                            static_cast<double>(keys_.mean_time_between_arrivals->count());
                 if (arrival > static_cast<double>(kJobTimes.max->count())) {
                     error(*section_.find("mean_time_between_arrivals"),
-                          fmt::format("job {} would arrive after {}", planned_.size() + 1, to_string(*kJobTimes.max)),
+                          fmt::format("job {} would arrive after {}", planned_.size() + 1,
+                                      to_string(*kJobTimes.max)),
                           "take fewer jobs, or a shorter time");
                     return;
                 }
@@ -406,8 +411,8 @@ private:
         }
         if (planned_.empty()) {
             error(*section_.find("load"),
-                  fmt::format("no job is drawn: the first has more ranks than {:.6g} of {} hosts", *keys_.load,
-                              set_.hosts),
+                  fmt::format("no job is drawn: the first has more ranks than {:.6g} of {} hosts",
+                              *keys_.load, set_.hosts),
                   "take a larger load, or smaller jobs");
         }
     }
@@ -492,7 +497,8 @@ private:
                   "choose a workload that trains, or a file of its own for flows");
             return;
         }
-        set_.jobs.push_back({job.name, keys.name, *std::move(one), job.start, keys.repeat, placement_of(job)});
+        set_.jobs.push_back(
+            {job.name, keys.name, *std::move(one), job.start, keys.repeat, placement_of(job)});
     }
 
     [[nodiscard]] ConfigNode cluster_of(const PlannedJob& job) const {
@@ -584,15 +590,17 @@ std::optional<JobsFile> read_jobs_file(const ConfigNode& root, const Components&
          {std::pair{"workload", "each job has one of its own"},
           std::pair{"background", "jobs are each other's background"},
           std::pair{"scaled", "what would change is asked of one job at a time"},
-          std::pair{"failures", "what fails is asked of one job at a time"}}) {
+          std::pair{"failures", "what fails is asked of one job at a time"},
+          std::pair{"steady_state", "iterations are left out of one job at a time"}}) {
         if (const ConfigNode* given = root.find(key)) {
-            context.error("config.jobs", given->where, fmt::format("'{}' is given beside 'jobs': {}", key, reason),
+            context.error("config.jobs", given->where,
+                          fmt::format("'{}' is given beside 'jobs': {}", key, reason),
                           "leave one of the two out");
         }
     }
     report_unknown_keys(root,
                         {"schema", "name", "seed", "jobs", "cluster", "network", "backend", "workload",
-                         "background", "scaled", "failures"},
+                         "background", "scaled", "failures", "steady_state"},
                         "experiment", false, context);
     for (const char* key : {"schema", "network", "backend"}) {
         if (root.find(key) == nullptr) {
@@ -717,7 +725,12 @@ std::optional<Experiment> read_jobs(const ConfigNode& root, const std::string& n
 
 ParameterDescriptor jobs_parameter() {
     const Schema<JobsKeys> schema = jobs_schema();
-    return {"jobs", "mapping, or a list of jobs", "unset", false, {}, schema.help() + ", in place of 'workload'",
+    return {"jobs",
+            "mapping, or a list of jobs",
+            "unset",
+            false,
+            {},
+            schema.help() + ", in place of 'workload'",
             schema.parameters()};
 }
 

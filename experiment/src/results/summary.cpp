@@ -179,6 +179,36 @@ Json engine_json(const EngineFacts& engine) {
 
 namespace {
 
+Json skipped_json(const SkippedIterations& skipped, Time total) {
+    using How = SkippedIterations::How;
+    const auto how = [&skipped]() -> Json {
+        switch (skipped.how) {
+            case How::kNone:
+                return nullptr;
+            case How::kExact:
+                return "exact";
+            case How::kButOrder:
+                return "but_order";
+            case How::kMeasured:
+                return "measured";
+        }
+        return nullptr;
+    };
+    Json json{{"how", how()},
+              {"simulated_iterations", skipped.simulated()},
+              {"skipped_iterations", skipped.skipped},
+              {"tolerance", skipped.tolerance}};
+    if (skipped.how == How::kNone) {
+        json["refusal"] = skipped.refusal;
+        return json;
+    }
+    json["period_iterations"] = skipped.period;
+    json["period_s"] = to_seconds(skipped.period_time);
+    json["spread"] = skipped.spread();
+    json["error_if_so"] = skipped.error_if_so(total);
+    return json;
+}
+
 Json exposed_json(const MeanStream& means) {
     Json exposed = Json::object();
     for (const auto& [cause, seconds] : means.exposed) {
@@ -250,6 +280,9 @@ Json summary_json(const Experiment& experiment, const Run& run) {
         {"collectives", collectives_json(experiment, run)},
         {"imbalance", imbalance_json(experiment, run)},
         {"engine", engine_json(run.engine)}};
+    if (run.skipped) {
+        summary["steady_state"] = skipped_json(*run.skipped, run.execution.total);
+    }
     if (experiment.cluster.contention) {
         summary["slowed_s"] = means.slowed;
     }

@@ -36,7 +36,11 @@ std::string binding_text(const Experiment& experiment, const Run& run) {
         shares_by_operation(run.path, run.resources.get(), experiment.program);
     const auto binding = binding_of(shares);
     if (!binding) {
-        return run.path.empty() ? "" : "not looked for, as it would take long: run --why";
+        if (run.path.empty()) {
+            return "";
+        }
+        return run.skipped ? "not looked for where iterations are left out: run --why without steady_state"
+                           : "not looked for, as it would take long: run --why";
     }
     const auto percent = [&run](Time time) {
         return 100.0 * to_seconds(time) / to_seconds(run.execution.total);
@@ -162,6 +166,28 @@ std::string exposed_text(const MeanStream& means, double total, std::string_view
     return text + (causes.size() > kCauses ? ", …" : "");
 }
 
+/// What `steady_state` did.
+std::string skipped_text(const SkippedIterations& skipped, Time total) {
+    using How = SkippedIterations::How;
+    if (skipped.how == How::kNone) {
+        return fmt::format("all {} iterations simulated: {}", skipped.iterations, skipped.refusal);
+    }
+    const std::string what = fmt::format("{} of {} iterations left out", skipped.skipped, skipped.iterations);
+    const std::string time = readable(skipped.period_time);
+    if (skipped.how != How::kMeasured) {
+        return fmt::format("{}: the state repeats {} after {} ({})", what,
+                           skipped.how == How::kExact
+                               ? "exactly"
+                               : "exactly, but for the order of what ends at one instant,",
+                           skipped.period == 1 ? "one" : fmt::format("{}", skipped.period), time);
+    }
+    return fmt::format(
+        "{}: {} in a row took {} and differ by {:.3g} % (at most {:g} %); if the others differ no "
+        "more, the mean is right within {:.3g} %, which nobody knows",
+        what, skipped.period, time, 100.0 * skipped.spread(), 100.0 * skipped.tolerance,
+        100.0 * skipped.error_if_so(total));
+}
+
 /// Where the time went.
 std::string time_lines(const Experiment& experiment, const Run& run) {
     const MeanBreakdown means = mean_breakdown(run.execution);
@@ -169,6 +195,9 @@ std::string time_lines(const Experiment& experiment, const Run& run) {
     const auto percent = [total](double seconds) { return total > 0 ? 100.0 * seconds / total : 0.0; };
     const double bound = to_seconds(run.bounds.value());
     std::string text = iteration_lines(experiment, run);
+    if (run.skipped) {
+        text += summary_line("steady state", skipped_text(*run.skipped, run.execution.total));
+    }
     text += summary_line(
         "lower bound", fmt::format("{} an iteration, which no run beats ({}); {:.1f} % of the mean",
                                    readable_seconds(bound / static_cast<double>(run.iteration_times.size())),

@@ -3,6 +3,7 @@
 #include "run_limit.hpp"
 #include "run_parts.hpp"
 #include "run_watch.hpp"
+#include "steady_run.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -53,7 +54,12 @@ void check_run(const Experiment& experiment, const Run& run) {
     ASTROLABE_ASSERT(run.network.bytes_delivered == bytes_of(run) + flows,
                      "every byte sent is delivered exactly once");
     if (experiment.backend.shares_links) {
-        check_links(*experiment.fabric, run.network, run.execution.total, under_way(run).bytes);
+        Time total = run.execution.total;
+        if (is_estimate(run)) {
+            total +=
+                Time(static_cast<std::int64_t>(static_cast<double>(total.count()) * run.skipped->tolerance));
+        }
+        check_links(*experiment.fabric, run.network, total, under_way(run).bytes);
     }
 }
 
@@ -69,9 +75,17 @@ struct Watch {
     bool stops_in_drain = false;
 };
 
-system::ExecutionReport execute(const Experiment& experiment, const std::vector<network::HostId>& placement,
-                                const Engine& engine, network::NetworkBackend& backend, Watch& watch,
-                                ExecutionObserver* listener, const JobStandingOf& standing) {
+/// What ran and what the network counted, of all iterations; what was left out of them goes into `skipped`,
+/// which is there where something may be.
+struct Executed {
+    system::ExecutionReport execution;
+    network::NetworkStatistics network;
+};
+
+Executed execute(const Experiment& experiment, const std::vector<network::HostId>& placement,
+                 const Engine& engine, network::NetworkBackend& backend, Watch& watch,
+                 ExecutionObserver* listener, const JobStandingOf& standing,
+                 std::optional<SkippedIterations>& skipped) {
     const network::Folding& folding = engine.folding;
     system::Executor executor(experiment.program, experiment.cluster.options, backend, placement, folding);
     if (listener != nullptr) {
@@ -88,14 +102,23 @@ system::ExecutionReport execute(const Experiment& experiment, const std::vector<
         limit.emplace(experiment.program, folding.representatives, watch.most, watch.stops_in_drain, executor,
                       backend);
     }
-    system::ExecutionReport report = executor.run();
+    std::optional<SteadyRun> steady;
+    if (skipped) {
+        steady.emplace(experiment, executor, *engine.backend);
+    }
+    Executed executed{executor.run(), {}};
+    executed.network = backend.statistics();
     if (progress) {
-        progress->end(report.total, report.finished);
+        progress->end(executed.execution.total, executed.execution.finished);
     }
     if (limit && limit->is_exceeded()) {
         watch.least = limit->least();
     }
-    return report;
+    if (steady) {
+        steady->complete(executed.execution, executed.network);
+        skipped = steady->summary();
+    }
+    return executed;
 }
 
 /// Whether the causes of a run on this engine are to be followed.
@@ -129,8 +152,12 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
                              (observers.execution != nullptr && !observers.execution->hears_images());
     Engine engine = make_engine(experiment, placement, is_recorded);
     Run run;
+    if (experiment.steady_state && !is_recorded && observers.execution == nullptr &&
+        watch.most == Time::max()) {
+        run.skipped.emplace();
+    }
     run.traffic_counts = system::ProgramTraffic(experiment.program, experiment.cluster.options);
-    if (follows_causes(observers.causes, experiment, run.traffic_counts, engine)) {
+    if (!run.skipped && follows_causes(observers.causes, experiment, run.traffic_counts, engine)) {
         run.resources = std::make_shared<const network::Resources>(*experiment.fabric);
     }
     std::optional<network::CauseTracker> causes;
@@ -166,7 +193,13 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
                    ? flows->standing()
                    : standing_of(executor, experiment, *engine.backend, messages, bytes);
     };
-    run.execution = execute(experiment, placement, engine, *backend, watch, observers.execution, standing);
+    const auto run_ranks = [&] {
+        Executed executed = execute(experiment, placement, engine, *backend, watch, observers.execution,
+                                    standing, run.skipped);
+        run.execution = std::move(executed.execution);
+        run.network = std::move(executed.network);
+    };
+    run_ranks();
     if (flows) {
         flows->sum_up(run);
     }
@@ -180,13 +213,11 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
         }
         backend = engine.backend.get();
         track();
-        run.execution =
-            execute(experiment, placement, engine, *backend, watch, observers.execution, standing);
+        run_ranks();
     }
     if (watch.least > watch.most) {
         return watch.least;
     }
-    run.network = backend->statistics();
     run.bounds = certified_bounds(experiment);
     run.traffic = traffic_by_kind(experiment.program, run.execution);
     run.iteration_times = iteration_times(run.execution, experiment.program.iterations);
@@ -195,8 +226,8 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
     run.engine = {run.network.events, seconds_since(watch.start), peak_rss_bytes(),
                   engine.folding.representatives, engine.refusal};
     if (run.execution.finished) {
-        run.path =
-            causes ? path_of_causes(causes->path()) : path_of_operations(experiment.program, run.execution);
+        run.path = causes ? path_of_causes(causes->path())
+                          : path_of_operations(experiment.program, run.execution, is_estimate(run));
         check_run(experiment, run);
     }
     return run;

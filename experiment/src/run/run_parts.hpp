@@ -29,7 +29,13 @@ void add_network(Fingerprint& print, const network::NetworkStatistics& network);
     return bound / (std::int64_t{1} << 34);
 }
 
-/// Of a finished run: its lower bound, the tiling of its critical path, and what its operations sent.
+/// Whether iterations were left out by measure, so that times may be off by the tolerance.
+[[nodiscard]] inline bool is_estimate(const Run& run) {
+    return run.skipped && run.skipped->how == SkippedIterations::How::kMeasured;
+}
+
+/// Of a finished run: its lower bound, but for the tolerance of iterations that were left out by measure, the
+/// tiling of its critical path, and what its operations sent.
 void check_job(const Experiment& experiment, const Run& run);
 /// No link carried more in this time than its rate lets it, but for `in_flight`, which a network of slots
 /// may have granted already.

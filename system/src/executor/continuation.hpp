@@ -7,6 +7,8 @@ namespace astrolabe::system::detail {
 class Continuation {
 public:
     virtual void settle() = 0;
+    /// A computation is about to end: nothing of this notification has happened yet.
+    virtual void before_compute_ends() = 0;
     /// Called every so many deliveries, for observers of a long run.
     virtual void beat() = 0;
 

@@ -106,7 +106,9 @@ Executor::Implementation::Implementation(Executor& owner, const Program& program
       collectives_(program, participants_, options_, backend, placement, folding_, chunks_, ties_, records_),
       ranks_(program, participants_, backend, folding_, options_.compute_speeds.get(), records_, *this),
       completion_timer_(*this),
-      completions_(backend) {}
+      completions_(backend),
+      total_operations_(participants_.total()),
+      operations_end_(program.operations.size()) {}
 
 void Executor::Implementation::begin() {
     ASTROLABE_ASSERT(!has_run_, "an executor runs once");
@@ -157,6 +159,9 @@ void Executor::Implementation::settle() {
         }
     }
     chunks_.flush();
+    if (iteration_observer_ != nullptr) {
+        report_iterations();
+    }
     if (ties_.found() && !was_stopped_) {
         stop();
     }
@@ -238,6 +243,26 @@ ExecutionReport Executor::end() {
 
 void Executor::stop() {
     implementation_->stop();
+}
+
+void Executor::observe_iterations(IterationObserver& observer) {
+    implementation_->observe_iterations(observer);
+}
+
+std::optional<StateAtRest> Executor::state_at_rest() const {
+    return implementation_->state_at_rest();
+}
+
+AccountsSoFar Executor::so_far() const {
+    return implementation_->so_far();
+}
+
+int Executor::begun_iterations() const {
+    return implementation_->begun_iterations();
+}
+
+void Executor::end_before(int iteration) {
+    implementation_->end_before(iteration);
 }
 
 std::uint64_t Executor::finished_operations() const {

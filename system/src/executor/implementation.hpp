@@ -28,12 +28,20 @@ public:
     void stop();
 
     [[nodiscard]] std::uint64_t finished_operations() const { return ranks_.finished_count(); }
-    [[nodiscard]] std::uint64_t total_operations() const { return participants_.total(); }
+    [[nodiscard]] std::uint64_t total_operations() const { return total_operations_; }
 
     [[nodiscard]] std::uint64_t delivered_messages() const {
         return chunks_.messages_delivered() * folding_.class_size();
     }
     [[nodiscard]] RankActivity activity() const { return ranks_.activity(); }
+
+    // Executor, "observe_iterations" to "end_before".
+    void observe_iterations(IterationObserver& observer) { iteration_observer_ = &observer; }
+    [[nodiscard]] std::optional<StateAtRest> state_at_rest() const;
+    [[nodiscard]] AccountsSoFar so_far() const;
+    [[nodiscard]] int begun_iterations() const { return ranks_.begun_iterations(); }
+    void end_before(int iteration);
+    void before_compute_ends() override;
 
     /// Carries consequences through until nothing more happens at this instant: ends of chunks, then of
     /// operations, then issues in program order, then starts of chunks.
@@ -54,6 +62,8 @@ private:
         Implementation& executor_;
     };
 
+    void report_iterations();
+    void add_records(StateHash& hash, OperationId first) const;
     void begin_operation(detail::OperationOnRank issued);
     void end_operations();
     void complete(const detail::CompletedCollective& completed);
@@ -101,6 +111,12 @@ private:
     detail::RankEngine ranks_;
     CompletionTimer completion_timer_;
     detail::Timers completions_;
+    std::uint64_t total_operations_;
+    std::size_t operations_end_;                       // of those that are to run
+    IterationObserver* iteration_observer_ = nullptr;  // null: nobody
+    int reported_ended_ = 0;                           // iterations
+    int reported_rest_ = 0;                            // likewise
+    Time settled_at_{-1};                              // where there is an observer
     bool has_run_ = false;
     bool was_stopped_ = false;
 };

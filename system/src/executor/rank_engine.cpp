@@ -37,6 +37,8 @@ RankEngine::RankEngine(const Program& program, const Participants& participants,
                       std::vector<Time>(static_cast<std::size_t>(program.iterations))),
       waiting_(is_first_come() ? folding.representatives : 0),
       timers_(backend) {
+    left_of_iteration_.resize(static_cast<std::size_t>(program.iterations));
+    ranks_left_in_iteration_.resize(left_of_iteration_.size());
     std::size_t bits = 0;
     for (std::size_t index = 0; index < folding.representatives; ++index) {
         const RankId rank(index);
@@ -44,6 +46,12 @@ RankEngine::RankEngine(const Program& program, const Participants& participants,
         ranks_[rank].first_bit = bits;
         bits += role.size();
         left_in_iteration_.push_back(role.deciding());
+        for (OwnIndex own = 0; own < role.size(); ++own) {
+            ++left_of_iteration_[iteration_of(role.operation(own))];
+        }
+        for (std::size_t iteration = 0; iteration < role.deciding().size(); ++iteration) {
+            ranks_left_in_iteration_[iteration] += role.deciding()[iteration] > 0 ? 1 : 0;
+        }
         for (std::size_t stream = 0; stream < stream_count_; ++stream) {
             exposed_.emplace_back(role.names().size());
         }
@@ -89,6 +97,7 @@ bool RankEngine::dependencies_finished(OwnIndex own, RankId rank) const {
 }
 
 void RankEngine::make_ready(OperationId operation, RankId rank) {
+    ready_iterations_ = std::max(ready_iterations_, static_cast<int>(iteration_of(operation)) + 1);
     ready_.push_back({operation, rank});
     std::push_heap(ready_.begin(), ready_.end(), comes_later);
 }
@@ -101,6 +110,8 @@ OperationOnRank RankEngine::take_ready() {
 }
 
 void RankEngine::make_ready_to_compute(const ReadyCompute& ready, RankId rank) {
+    const OperationId operation = roles_.of(rank).operation(ready.operation);
+    ready_iterations_ = std::max(ready_iterations_, static_cast<int>(iteration_of(operation)) + 1);
     waiting_[rank].push_back(ready);
     std::push_heap(waiting_[rank].begin(), waiting_[rank].end(), comes_after);
 }
@@ -177,7 +188,13 @@ void RankEngine::compute(OwnIndex own, RankId id, Place place) {
         ended_.push_back({operation, id});
         return;
     }
-    timers_.set(duration, *this, place);
+    set_timer(duration, place);
+}
+
+void RankEngine::set_timer(Time delay, Place place) {
+    streams_[place].due = backend_.now() + delay;
+    streams_[place].timer = timers_set_++;
+    timers_.set(delay, *this, place);
 }
 
 void RankEngine::start_contended(const ComputeOperation& work, RankId id, Place place) {
@@ -194,7 +211,7 @@ void RankEngine::start_contended(const ComputeOperation& work, RankId id, Place 
         ended_.push_back({streams_[place].computing, id});
         return;
     }
-    timers_.set(contention.alone, *this, place);
+    set_timer(contention.alone, place);
 }
 
 void RankEngine::count_work(Place place) {
@@ -250,6 +267,7 @@ void RankEngine::end_compute(OperationId operation, RankId id) {
     if ((work.stream == 0 || roles_.of(id).any_stream_decides(iteration)) &&
         --left_in_iteration_[id][iteration] == 0) {
         iteration_ends_[id][iteration] = backend_.now();
+        count_ended_iteration(iteration);
     }
 }
 
@@ -261,6 +279,7 @@ void RankEngine::finish(OperationOnRank finished) {
     const std::size_t bit = bit_of(own, id);
     finished_[bit / 64] |= std::uint64_t{1} << (bit % 64);
     ++finished_count_;
+    count_finished(operation);
     const Time now = backend_.now();
     Rank& rank = ranks_[id];
     rank.end = now;
@@ -285,7 +304,26 @@ void RankEngine::finish(OperationOnRank finished) {
     start_streams(id);
 }
 
+void RankEngine::count_finished(OperationId operation) {
+    --left_of_iteration_[iteration_of(operation)];
+    const auto iterations = static_cast<int>(left_of_iteration_.size());
+    while (whole_iterations_ < iterations &&
+           left_of_iteration_[static_cast<std::size_t>(whole_iterations_)] == 0) {
+        ++whole_iterations_;
+    }
+}
+
+void RankEngine::count_ended_iteration(std::size_t iteration) {
+    --ranks_left_in_iteration_[iteration];
+    const auto iterations = static_cast<int>(ranks_left_in_iteration_.size());
+    while (computed_iterations_ < iterations &&
+           ranks_left_in_iteration_[static_cast<std::size_t>(computed_iterations_)] == 0) {
+        ++computed_iterations_;
+    }
+}
+
 void RankEngine::notify(std::uint64_t place) {
+    continuation_.before_compute_ends();
     timers_.expired();
     const RankId id(static_cast<std::uint32_t>(place / stream_count_));
     if (contends()) {
@@ -293,7 +331,7 @@ void RankEngine::notify(std::uint64_t place) {
         const Contention& contention = contentions_[place];
         if (contention.left > 0) {
             const std::int64_t full = contention.contended.count();
-            timers_.set(Time(static_cast<std::int64_t>((contention.left + full - 1) / full)), *this, place);
+            set_timer(Time(static_cast<std::int64_t>((contention.left + full - 1) / full)), place);
             return;
         }
     }
@@ -333,13 +371,22 @@ StreamRecord RankEngine::account(Place place, Time total, bool check) const {
 }
 
 std::vector<RankRecord> RankEngine::records(Time total, bool check) const {
+    return records_of([&](Place place) { return account(place, total, check); });
+}
+
+std::vector<RankRecord> RankEngine::records_so_far() const {
+    return records_of([this](Place place) { return account_so_far(place); });
+}
+
+template <class Account>
+std::vector<RankRecord> RankEngine::records_of(const Account& account) const {
     std::vector<RankRecord> records(program_.ranks);
     for (std::size_t index = 0; index < folding_.representatives; ++index) {
         const RankId id(index);
         RankRecord& record = records[index];
-        static_cast<StreamRecord&>(record) = account(place_of(id, 0), total, check);
+        static_cast<StreamRecord&>(record) = account(place_of(id, 0));
         for (std::size_t stream = 1; stream < stream_count_; ++stream) {
-            record.other_streams.push_back(account(place_of(id, stream), total, check));
+            record.other_streams.push_back(account(place_of(id, stream)));
         }
         record.iteration_ends = iteration_ends_[id];
         record.end = ranks_[id].end;
@@ -359,9 +406,9 @@ int RankEngine::finished_iterations() const {
     });
     if (all_finished) {
         // The last one ends with the run, as does every one of a program that computes nothing.
-        return computes ? program_.iterations - 1 : 0;
+        return computes ? static_cast<int>(left_of_iteration_.size()) - 1 : 0;
     }
-    int finished = program_.iterations;
+    auto finished = static_cast<int>(left_of_iteration_.size());
     for (const std::vector<std::uint32_t>& left : left_in_iteration_) {
         const auto open = std::ranges::find_if(left, [](std::uint32_t count) { return count > 0; });
         finished = std::min(finished, static_cast<int>(open - left.begin()));

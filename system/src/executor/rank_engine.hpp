@@ -32,6 +32,7 @@
 #include <string>
 #include <vector>
 
+#include <astrolabe/core/state_hash.hpp>
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/system/executor/compute_speeds.hpp>
 #include <astrolabe/system/executor/executor.hpp>
@@ -70,9 +71,24 @@ public:
     [[nodiscard]] std::uint64_t finished_count() const { return finished_count_ * folding_.class_size(); }
     [[nodiscard]] const Timers& timers() const { return timers_; }
 
+    /// All operations of so many iterations, from the first, have finished on every rank.
+    [[nodiscard]] int whole_iterations() const { return whole_iterations_; }
+    /// The computations of so many iterations have ended on every rank.
+    [[nodiscard]] int computed_iterations() const { return computed_iterations_; }
+    /// As Executor::begun_iterations.
+    [[nodiscard]] int begun_iterations() const;
+    /// Adds all that decides what the ranks do next, if nothing but computations is under way: times
+    /// relative to now, operations to `first`, the first of iteration whole_iterations(). Of computations
+    /// that end at one instant the order goes into `order`.
+    void add_state(StateHash& hash, StateHash& order, OperationId first) const;
+    /// As Executor::end_before; `operation` is the first of that iteration.
+    void end_before(OperationId operation, int iteration);
+
     /// Accounts of all ranks; drains last until `total`. With `check`, asserts the accounting identity of
     /// every stream.
     [[nodiscard]] std::vector<RankRecord> records(Time total, bool check) const;
+    /// Accounts of all ranks in which what has not ended counts up to now, without drains.
+    [[nodiscard]] std::vector<RankRecord> records_so_far() const;
 
     // For reports.
     /// Of one of the rank's own operations.
@@ -103,8 +119,10 @@ private:
         std::uint32_t next_compute = 0;     // of the stream's; in first-come order how many have finished
         std::uint32_t next_dependency = 0;  // of that operation
         bool is_computing = false;
-        OperationId computing;  // while it is
-        Time takes;             // the operation, likewise
+        OperationId computing;    // while it is
+        Time takes;               // the operation, likewise
+        Time due;                 // its timer, likewise
+        std::uint64_t timer = 0;  // which of all timers it is, likewise
         Time idle_since;
         Time compute;
     };
@@ -135,6 +153,9 @@ private:
     [[nodiscard]] bool is_finished(OwnIndex own, RankId rank) const {
         return (finished_[bit_of(own, rank) / 64] >> (bit_of(own, rank) % 64) & 1) != 0;
     }
+    [[nodiscard]] std::size_t iteration_of(OperationId operation) const {
+        return static_cast<std::size_t>(program_.operations[operation].iteration);
+    }
     [[nodiscard]] Place place_of(RankId rank, std::size_t stream) const {
         return rank.index() * stream_count_ + stream;
     }
@@ -154,7 +175,15 @@ private:
     void end_compute(OperationId operation, RankId rank);
     /// Ends the wait of a stream that began when it became idle.
     void charge_wait(OwnIndex cause, RankId rank, Place place);
+    void set_timer(Time delay, Place place);
     [[nodiscard]] StreamRecord account(Place place, Time total, bool check) const;
+    /// The account with the present work or wait, up to now.
+    [[nodiscard]] StreamRecord account_so_far(Place place) const;
+    /// Of all ranks, from those of the representatives' streams.
+    template <class Account>
+    [[nodiscard]] std::vector<RankRecord> records_of(const Account& account) const;
+    void count_finished(OperationId operation);
+    void count_ended_iteration(std::size_t iteration);
     [[nodiscard]] int finished_iterations() const;
     /// Of a waiting rank in first-come order.
     [[nodiscard]] OwnIndex first_unfinished_compute(RankId rank) const;
@@ -166,7 +195,7 @@ private:
     IndexedVector<OperationId, OperationRecord>& records_;
     Continuation& continuation_;
     const std::size_t stream_count_;
-    const Roles roles_;
+    Roles roles_;
     IndexedVector<RankId, Rank> ranks_;       // representatives
     std::vector<Stream> streams_;             // by place
     std::vector<std::vector<Time>> exposed_;  // by place and the role's names
@@ -174,6 +203,12 @@ private:
     IndexedVector<RankId, std::vector<std::uint32_t>> left_in_iteration_;  // that decide its end
     IndexedVector<RankId, std::vector<ReadyCompute>> waiting_;  // heaps, first come on top; first-come order
     std::vector<std::uint64_t> finished_;                       // bits
+    std::vector<std::uint64_t> left_of_iteration_;              // operations, over ranks
+    std::vector<std::uint64_t> ranks_left_in_iteration_;        // with computations that decide its end
+    int whole_iterations_ = 0;
+    int computed_iterations_ = 0;
+    int ready_iterations_ = 0;  // of which something was ready
+    std::uint64_t timers_set_ = 0;
     std::uint64_t finished_count_ = 0;
     std::vector<Contention> contentions_;             // by place; empty where nothing is slowed
     IndexedVector<RankId, std::uint32_t> in_flight_;  // collectives; likewise

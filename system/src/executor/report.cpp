@@ -65,7 +65,7 @@ void Executor::Implementation::check_totals() {
     ASTROLABE_ASSERT(collectives_.instances_open() == 0, "no collective is left in flight");
     ASTROLABE_ASSERT(!chunks_.timers().pending() && !completions_.pending(), "no timer is left");
     ASTROLABE_ASSERT(backend_.outstanding_messages() == 0, "nothing is left in the network");
-    for (std::size_t index = 0; index < program_.operations.size(); ++index) {
+    for (std::size_t index = 0; index < operations_end_; ++index) {
         const OperationId id(index);
         if (program_.operations[id].is_collective()) {
             ASTROLABE_ASSERT(
@@ -144,7 +144,7 @@ void Executor::Implementation::describe_rank(RankId rank, std::string& text) con
     if (draining == streams) {
         append(text, "rank {}: waits for its last collectives\n", rank.index());
     }
-    for (std::size_t index = 0; index < program_.operations.size(); ++index) {
+    for (std::size_t index = 0; index < operations_end_; ++index) {
         const OperationId operation(index);
         if (!participants_.include(operation, rank) || ranks_.has_finished(operation, rank)) {
             continue;
@@ -157,8 +157,7 @@ void Executor::Implementation::describe_rank(RankId rank, std::string& text) con
     }
 }
 
-void Executor::Implementation::describe_receive(OperationId operation, RankId rank,
-                                                std::string& text) const {
+void Executor::Implementation::describe_receive(OperationId operation, RankId rank, std::string& text) const {
     const OperationId send = program_.operations[operation].receive().send;
     const detail::Instance* instance = collectives_.find(send, rank);
     if (instance == nullptr || instance->issued_at.back() == detail::kNever) {

@@ -65,6 +65,31 @@ bool Role::has(OperationId operation) const {
     return has_all_ || std::ranges::binary_search(operations_, operation);
 }
 
+OwnIndex Role::first_from(OperationId operation) const {
+    return static_cast<OwnIndex>(std::ranges::lower_bound(operations_, operation) - operations_.begin());
+}
+
+void Role::end_before(OperationId operation, std::size_t iteration) {
+    const OwnIndex end = first_from(operation);
+    operations_.resize(end);
+    dependencies_.resize(end);
+    dependents_.resize(end);
+    name_of_.resize(end);
+    const auto drop = [end](std::vector<OwnIndex>& ascending) {
+        ascending.erase(std::ranges::lower_bound(ascending, end), ascending.end());
+    };
+    std::ranges::for_each(dependents_, drop);
+    std::ranges::for_each(computations_, drop);
+    deciding_.resize(iteration);
+    any_stream_decides_.resize(iteration);
+}
+
+void Roles::end_before(OperationId operation, std::size_t iteration) {
+    for (Role& role : roles_) {
+        role.end_before(operation, iteration);
+    }
+}
+
 Roles::Roles(const Program& program, const Participants& participants, std::size_t ranks)
     : role_of_(ranks) {
     IndexedVector<RankId, std::vector<OperationId>> own(ranks);

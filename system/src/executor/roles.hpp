@@ -33,9 +33,7 @@ public:
     [[nodiscard]] bool has(OperationId operation) const;
 
     /// What `own` waits for, in the order listed.
-    [[nodiscard]] const std::vector<OwnIndex>& dependencies(OwnIndex own) const {
-        return dependencies_[own];
-    }
+    [[nodiscard]] const std::vector<OwnIndex>& dependencies(OwnIndex own) const { return dependencies_[own]; }
     /// What is to be told when `own` has finished: all that occupies no stream and waits for it, and in
     /// first-come order computations; in program order, each once.
     [[nodiscard]] const std::vector<OwnIndex>& dependents(OwnIndex own) const { return dependents_[own]; }
@@ -53,6 +51,11 @@ public:
     [[nodiscard]] bool any_stream_decides(std::size_t iteration) const {
         return any_stream_decides_[iteration];
     }
+
+    /// The first of its operations that is `operation` or comes after it; size() where none does.
+    [[nodiscard]] OwnIndex first_from(OperationId operation) const;
+    /// Forgets the operations from `operation` on, with which iteration `iteration` begins.
+    void end_before(OperationId operation, std::size_t iteration);
 
 private:
     bool has_all_ = false;  // operations of the program: own numbers are theirs
@@ -73,6 +76,8 @@ public:
 
     [[nodiscard]] const Role& of(RankId rank) const { return roles_[role_of_[rank]]; }
     [[nodiscard]] std::size_t count() const { return roles_.size(); }
+    /// Of every role.
+    void end_before(OperationId operation, std::size_t iteration);
 
 private:
     std::vector<Role> roles_;

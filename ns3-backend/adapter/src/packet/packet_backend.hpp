@@ -34,10 +34,11 @@
 #include <memory>
 
 #include <astrolabe/network/fabric.hpp>
+#include <astrolabe/network/rest_state.hpp>
 
 namespace astrolabe::ns3 {
 
-class PacketBackend final : public PacketEngineBackend {
+class PacketBackend final : public PacketEngineBackend, public network::RestState {
 public:
     /// Preconditions, else an invariant fails: no other ns-3 simulation lives in the process,
     /// `validation_errors(options)` is empty and `unsupported(*fabric, options)` is none. `seed` chooses
@@ -53,6 +54,11 @@ public:
     [[nodiscard]] Bytes bytes_delivered() const override;
     [[nodiscard]] network::NetworkStatistics statistics() const override;
     [[nodiscard]] network::PresentLimits present_limits(std::size_t most) const override;
+    /// Known where each pair has one way and one connection, hosts have one cable, links lose nothing at
+    /// random and have neither flow control, weights nor trimming, nothing fails, and neither pulls nor
+    /// estimates of round trips outlive a connection. Connections with nothing outstanding are given up
+    /// (packet-transport.h), so what is left are random numbers.
+    [[nodiscard]] std::optional<std::uint64_t> state_at_rest() const override;
 
 private:
     [[nodiscard]] ::ns3::PacketFabric& ports() override { return *ports_; }
@@ -65,6 +71,7 @@ private:
     [[nodiscard]] std::string explain_given_up() const;
     [[nodiscard]] std::string explain_circle() const;
     [[nodiscard]] bool is_lossy() const;
+    [[nodiscard]] bool remembers_little() const;
     void start_failures();
 
     std::shared_ptr<const network::Fabric> fabric_;
@@ -74,6 +81,7 @@ private:
     std::unique_ptr<::ns3::PacketFaults> loss_;  // null: no packet is lost at random
     ::ns3::Ptr<::ns3::PacketTransport> transport_;
     std::unique_ptr<FailingLinks> failures_;  // null: nothing fails
+    bool remembers_little_ = false;
 };
 
 }  // namespace astrolabe::ns3

@@ -35,6 +35,9 @@ public:
     /// Routes are these from now on; they outlive their use, and balance loads as those of the fabric.
     void set_routing(const network::RoutingPolicy& routing) { routing_ = &routing; }
 
+    /// Whether every packet of a pair takes the same way, whatever has been before.
+    [[nodiscard]] bool is_fixed() const { return !reorders() && !by_connection_; }
+
     /// Whether packets of a pair may overtake one another.
     [[nodiscard]] bool reorders() const { return sprays_ || splits_ || flowlet_gap_ > 0; }
 

@@ -39,9 +39,11 @@ struct PathSegment {
     std::vector<Time> times;  ///< by resource, they sum to `to` - `from`; empty without causes
 };
 
-/// Without causes, in order of time; empty where nothing takes time. Precondition: the run has finished.
+/// Without causes, in order of time; empty where nothing takes time. Precondition: the run has finished. Of
+/// an estimate, in which an operation may seem to end before what it waits for, the path keeps to the times.
 [[nodiscard]] std::vector<PathSegment> path_of_operations(const system::Program& program,
-                                                          const system::ExecutionReport& report);
+                                                          const system::ExecutionReport& report,
+                                                          bool is_estimate = false);
 /// With causes, of messages and timers that are labelled by operations; those without label go to the
 /// operation that they delayed.
 [[nodiscard]] std::vector<PathSegment> path_of_causes(const std::vector<network::CausalSegment>& path);

@@ -14,7 +14,8 @@
 /// A `seed` that network or workload leave out is that of the experiment.
 ///
 /// `scaled` multiplies resources of what the rest of the file says (experiment/src/file/scaled.hpp), and
-/// `failures` says what fails of it (experiment/src/file/failures.hpp).
+/// `failures` says what fails of it (experiment/src/file/failures.hpp). `steady_state` lets a run leave out
+/// iterations that repeat (steady_state.hpp).
 ///
 /// A network that is built for a job (FabricMaker::needs_job) is found for the program of the same file,
 /// after all else was checked, with all_reduce, reduce_scatter and all_gather on rings of it unless the file
@@ -46,6 +47,7 @@
 #include <astrolabe/experiment/file/job_networks.hpp>
 #include <astrolabe/experiment/file/placement.hpp>
 #include <astrolabe/experiment/file/rank_compute.hpp>
+#include <astrolabe/experiment/file/steady_state.hpp>
 #include <astrolabe/network/components.hpp>
 #include <astrolabe/system/components.hpp>
 #include <astrolabe/system/executor/executor.hpp>
@@ -123,6 +125,7 @@ struct Experiment {
     std::shared_ptr<const system::FlowTraffic> flows;
     /// Between hosts, beside the job; null where there are none.
     std::shared_ptr<const system::FlowTraffic> background;
+    std::optional<SteadyState> steady_state;  ///< unset: every iteration is simulated
     std::string setting;                ///< hash of network, backend, seed, and the job that shapes a network
     std::vector<MethodChoice> choices;  ///< in the order of the first operations
     std::optional<MeasuredUse> measured;  ///< of the cluster's measured collectives, or of NCCL's model

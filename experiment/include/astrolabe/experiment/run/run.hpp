@@ -17,6 +17,7 @@
 #include <astrolabe/experiment/records/carried_record.hpp>
 #include <astrolabe/experiment/records/flow_statistics.hpp>
 #include <astrolabe/experiment/run/progress.hpp>
+#include <astrolabe/experiment/run/skipped_iterations.hpp>
 #include <astrolabe/network/analysis/link_utilization.hpp>
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/link_observer.hpp>
@@ -53,7 +54,9 @@ struct Run {
     std::string fingerprint;                     ///< of everything above, 16 hexadecimal digits
     /// What an observer of links was told.
     network::LinkReports link_reports = network::LinkReports::kNothing;
-    EngineFacts engine;
+    EngineFacts engine;  ///< of what was simulated
+    /// Of an experiment with `steady_state`; everything else here but `network.events` is of all iterations.
+    std::optional<SkippedIterations> skipped;
     std::vector<SlowMethod> slow;  ///< where who runs the experiment looks for them (slow_methods.hpp)
     std::optional<SlowWindow> slow_window;  ///< likewise
     std::vector<EngineTerm> ignored;        ///< by the engine, likewise (engine_fit.hpp)
@@ -106,6 +109,7 @@ struct RunObservers {
     std::function<void(const LostFolding&)> folding_lost{};
 };
 
+/// Leaves out iterations that repeat where the experiment says so and nobody is told what happens.
 /// Folds ranks where the cluster lets it, the backend can and nobody observes all of them.
 /// Runs to the end or to a stall (`execution.finished` is false then and the rest describes the part that
 /// ran). `observer` may be empty; a run that was watched is the same run.

@@ -70,6 +70,9 @@
 /// Folding. Of equivalent ranks (folding.hpp) one representative is simulated; times and counts are those of
 /// all ranks.
 ///
+/// Iterations that repeat need not be simulated (steady_state.hpp): an observer of iterations may end the run
+/// before the first operation of one of them.
+///
 /// Memory follows the chunks in flight, not the messages of the whole run.
 #pragma once
 
@@ -242,6 +245,37 @@ struct RankActivity {
     int finished_iterations = 0;  ///< whose computations have ended on every rank
 };
 
+/// What a run has come to at one instant, over all ranks: work and waits that have not ended count up to now,
+/// so of a stream that has something left to compute they sum up to the time.
+struct AccountsSoFar {
+    Time at;
+    std::vector<RankRecord> ranks;
+    Bytes request_bytes;
+};
+
+/// What decides what happens next, hashed.
+struct StateAtRest {
+    std::uint64_t state = 0;  ///< all but
+    std::uint64_t order = 0;  ///< the order of computations that end at one instant
+
+    friend bool operator==(const StateAtRest&, const StateAtRest&) = default;
+};
+
+/// Follows a run from iteration to iteration, and may read the executor when it is told.
+class IterationObserver {
+public:
+    /// The computations of the first `ended` iterations have ended on every rank. Once for every number, when
+    /// all that one notification sets off is done.
+    virtual void iterations_ended(int ended) = 0;
+    /// All operations of the first `finished` iterations have, on every rank; but for computations nothing of
+    /// the program is under way, and this is the beginning of the first notification of its instant. To be
+    /// called again for the same number until it returns true.
+    [[nodiscard]] virtual bool at_rest(int finished) = 0;
+
+protected:
+    ~IterationObserver() = default;
+};
+
 class Executor {
 public:
     /// `placement[r]` is the host of rank r; hosts differ. Program and backend must outlive the executor.
@@ -267,6 +301,21 @@ public:
 
     /// Interrupts: `run` returns before simulated time moves on. Callable from an observer or a notification.
     void stop();
+
+    /// `observer` outlives the run, and is told from its beginning on. Operations of the program must be in
+    /// the order of their iterations.
+    void observe_iterations(IterationObserver& observer);
+    /// While the observer is told `at_rest`: a hash of all that decides what happens next on the ranks, times
+    /// relative to now and iterations to the first that has not finished. It includes what is known of
+    /// operations that have begun. Nothing where the executor cannot tell (steady_state.hpp).
+    [[nodiscard]] std::optional<StateAtRest> state_at_rest() const;
+    [[nodiscard]] AccountsSoFar so_far() const;
+    /// The number of iterations of which some rank has begun an operation or waits for one to become ready.
+    [[nodiscard]] int begun_iterations() const;
+    /// While the observer is told something: the run ends before the first operation of `iteration`, which is
+    /// begun_iterations() or later. The report is that of a shorter program, with empty records of what did
+    /// not run. Once.
+    void end_before(int iteration);
 
     /// (operation, rank, time); a collective finishes on each of its ranks, at times of their own. A folded
     /// run notifies of representatives only.
