@@ -3,7 +3,10 @@
 #include "network/src/engines/slots/slot_engine.hpp"
 #include "recorder.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -11,6 +14,7 @@
 #include <rotor_reference.hpp>
 
 #include <astrolabe/core/units.hpp>
+#include <astrolabe/network/link_observer.hpp>
 
 namespace astrolabe::network::rotor {
 namespace {
@@ -52,6 +56,53 @@ TEST(SlotLowLatency, PacketsFollowOneAnother) {
     EXPECT_EQ(recorder.times[0], 12'740_ns);
     EXPECT_EQ(recorder.times[1], 10'400_ps);
     EXPECT_EQ(recorder.times[2], 10'240_ps);
+}
+
+/// Sums up payload by link, piece by piece, and looks at a time whether the counters say the same.
+class Account final : public LinkObserver, public NotificationHandler {
+public:
+    Account(SlotEngine& engine, const Fabric& fabric)
+        : engine_(engine),
+          sums_(fabric.link_count()) {}
+
+    void links_are_alike(std::span<const std::uint32_t> /*class_of*/) override {}
+    Time interval(Time end) override { return end; }
+    void carried(LinkId link, Time /*from*/, Time /*to*/, const PieceBytes& bytes) override {
+        sums_[link.index()] += bytes.payload;
+    }
+    void delivered(HostId /*destination*/, Time /*from*/, Time /*to*/, double bytes) override {
+        arrived += bytes;
+    }
+    void notify(std::uint64_t /*token*/) override {
+        const NetworkStatistics statistics = engine_.statistics();
+        for (std::size_t link = 0; link < sums_.size(); ++link) {
+            EXPECT_EQ(static_cast<double>(statistics.links[LinkId(link)].carried.count()), sums_[link])
+                << link;
+        }
+        looked_when_arrived.push_back(arrived);
+    }
+
+    double arrived = 0;
+    std::vector<double> looked_when_arrived;
+
+private:
+    SlotEngine& engine_;
+    std::vector<double> sums_;
+};
+
+TEST(SlotLowLatency, ALinkHasCarriedAMessageWhenItCrossesIt) {
+    // Four hops of 0.5 us: after 1 us the message has left its host and is on its way, at the end it is
+    // there.
+    const std::shared_ptr<const Fabric> fabric = build_rotor_fabric(network());
+    SlotEngine engine(fabric);
+    Account account(engine, *fabric);
+    ASSERT_EQ(engine.observe_links(account), LinkReports::kOverlapping);
+    Recorder recorder(engine);
+    recorder.send(0, 0, 4, 1436_B);
+    engine.schedule(1_us, account, 0);
+    engine.schedule(100_us, account, 0);
+    engine.run();
+    EXPECT_EQ(account.looked_when_arrived, (std::vector<double>{0, 1436}));
 }
 
 TEST(SlotLowLatency, MessagesWaitForOneAnotherOnEveryLink) {

@@ -11,16 +11,6 @@ SlotLinks::SlotLinks(const Fabric& fabric)
       header_(rotors_of(fabric)->bulk.header),
       carried_(fabric.link_count()) {}
 
-void SlotLinks::carry_over(std::uint32_t from, std::uint32_t to, std::span<const Hop> hops,
-                           std::uint64_t packets, Bytes payload) {
-    const Bytes missing = missing_of(packets, payload);
-    carry(links_.up(from), packets, missing);
-    carry(links_.down(to), packets, missing);
-    for (const Hop& hop : hops) {
-        carry(links_.circuit(hop.rotor, hop.matching, hop.rack), packets, missing);
-    }
-}
-
 void SlotLinks::cross_down(std::uint32_t to, const Piece& piece, Time latency) {
     cross(links_.down(to), piece);
     if (observer_ != nullptr) {

@@ -6,13 +6,13 @@
 /// Over time, for an observer of links: the packets of a grant leave evenly over the slot, and cross each
 /// link of their way later by the links before it. A host has a part of 1/max(h, u) of each circuit's slot,
 /// so neither its links nor a circuit has more than its rate at any time. Of low-latency messages it is told
-/// when they cross each link. Bytes on the wire are payload and a header for each packet.
+/// when they cross each link, and a link has carried them from then on. Bytes on the wire are payload and a
+/// header for each packet.
 #pragma once
 
 #include "slot_timing.hpp"
 
 #include <cstdint>
-#include <span>
 
 #include <astrolabe/core/ids.hpp>
 #include <astrolabe/core/units.hpp>
@@ -72,8 +72,6 @@ public:
         std::uint32_t matching;
         Rack rack;
     };
-    void carry_over(std::uint32_t from, std::uint32_t to, std::span<const Hop> hops, std::uint64_t packets,
-                    Bytes payload);
     /// A piece of a low-latency message on a link of its way, from its first bit to its last.
     struct Piece {
         std::uint64_t packets = 0;
@@ -102,6 +100,7 @@ private:
         observer_->carried(link, slot, slot + timing_.slot(), bytes_of(packets, payload));
     }
     void cross(LinkId link, const Piece& piece) {
+        carry(link, piece.packets, missing_of(piece.packets, piece.payload));
         if (observer_ != nullptr) {
             observer_->carried(link, piece.first_bit, piece.last_bit, bytes_of(piece.packets, piece.payload));
         }

@@ -103,18 +103,10 @@ void SlotLowLatency::leave(const Event& event, SlotLinks& links) {
     piece.at = from;
     piece.hops_done = 0;
     piece.path.clear();
-    hops_.clear();
     if (from != to) {
         const auto path = paths_[random_.below(static_cast<std::uint32_t>(paths_.size()))];
         piece.path.assign(path.begin(), path.end());
-        Rack rack = from;
-        for (const std::uint16_t rotor : path) {
-            hops_.push_back({rotor, schedule.matching_index(rotor, position.superslice), rack});
-            rack = schedule.peer(rotor, rack, position.superslice);
-        }
     }
-    links.carry_over(sending.source.index(), sending.destination.index(), hops_,
-                     static_cast<std::uint64_t>(packets), payload);
     links.cross_up(sending.source.index(), on_link(piece, event.time));
     ++sending.in_flight;
     sending.packets_left -= packets;

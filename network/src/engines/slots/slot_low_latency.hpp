@@ -155,7 +155,6 @@ private:
     std::vector<std::uint32_t> free_pieces_;
     RandomStream random_;
     PathList paths_;
-    std::vector<SlotLinks::Hop> hops_;
 };
 
 }  // namespace astrolabe::network::rotor
