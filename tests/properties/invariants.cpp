@@ -204,7 +204,11 @@ private:
         return changed;
     }
 
-    [[nodiscard]] std::optional<Time> time_of(const std::string& invariant, const Tree& changed) {
+    struct Taken {
+        Time time;
+        std::uint64_t messages = 0;
+    };
+    [[nodiscard]] std::optional<Taken> taken_by(const std::string& invariant, const Tree& changed) {
         const Result<Experiment> loaded = bench_.load(to_yaml_text(changed));
         if (!loaded) {
             violated(invariant, render(loaded.error()));
@@ -215,7 +219,7 @@ private:
             violated(invariant, run.execution.stall);
             return std::nullopt;
         }
-        return run.execution.total;
+        return Taken{run.execution.total, run.network.messages};
     }
 
     /// Whether the backend has no times of its own, and messages none at which they must start.
@@ -234,20 +238,20 @@ private:
             return;
         }
         tried("twice as fast in all takes half as long");
-        const std::optional<Time> time =
-            time_of("twice as fast in all takes half as long",
-                    scaled({{"links", Tree()}, {"latency", 0.5}, {"compute", 2}, {"end_points", 2}}));
-        if (time) {
+        const std::optional<Taken> taken =
+            taken_by("twice as fast in all takes half as long",
+                     scaled({{"links", Tree()}, {"latency", 0.5}, {"compute", 2}, {"end_points", 2}}));
+        if (taken) {
             // Each event is at a whole picosecond, and each link on its way has a latency of whole
             // picoseconds.
             constexpr double kRounding = 8;
             const double late =
-                std::abs(static_cast<double>(2 * time->count() - run_.execution.total.count())) /
+                std::abs(static_cast<double>(2 * taken->time.count() - run_.execution.total.count())) /
                 checked_.figures["events"];
             checked_.figures["scaled time, ps an event"] = late;
             if (late > kRounding) {
                 violated("twice as fast in all takes half as long",
-                         fmt::format("{} ps instead of half of {} ps", time->count(),
+                         fmt::format("{} ps instead of half of {} ps", taken->time.count(),
                                      run_.execution.total.count()));
             }
         }
@@ -267,13 +271,15 @@ private:
             return;
         }
         tried("twice the rates");
-        const std::optional<Time> time =
-            time_of("twice the rates", scaled({{"links", Tree()}, {"compute", 2}, {"end_points", 2}}));
-        if (!time) {
+        const std::optional<Taken> taken =
+            taken_by("twice the rates", scaled({{"links", Tree()}, {"compute", 2}, {"end_points", 2}}));
+        if (!taken) {
             return;
         }
-        const bool is_plain = has_only_rates_and_latencies() && experiment_.choices.empty();
-        const double ratio = ratio_of(*time, run_.execution.total);
+        // Other chunks at other rates are other messages.
+        const bool is_plain = has_only_rates_and_latencies() && experiment_.choices.empty() &&
+                              taken->messages == run_.network.messages;
+        const double ratio = ratio_of(taken->time, run_.execution.total);
         if (!is_plain) {
             checked_.figures["twice the rates, others"] = ratio;
         } else if (is_independent()) {
@@ -319,8 +325,8 @@ private:
             {"framing", {{"mtu", "4KiB"}, {"header", "82B"}, {"switching", "store_and_forward"}}}};
         Tree packet = tree_;
         packet["backend"] = {{"kind", "packet"}};
-        const std::optional<Time> of_fluid = time_of("fluid is near packets", fluid);
-        const std::optional<Time> of_packets = time_of("fluid is near packets", packet);
+        const std::optional<Taken> of_fluid = taken_by("fluid is near packets", fluid);
+        const std::optional<Taken> of_packets = taken_by("fluid is near packets", packet);
         if (of_fluid && of_packets) {
             const auto messages =
                 static_cast<std::int64_t>(std::max<std::uint64_t>(run_.network.messages, 1));
@@ -328,7 +334,7 @@ private:
             const bool is_split = to_yaml_text(tree_).find("spray") != std::string::npos ||
                                   !is_of("network", {"flat", "leaf_spine", "fat_tree", "hierarchical",
                                                      "fully_connected", "expander", "ring", "torus"});
-            const double ratio = ratio_of(*of_fluid, *of_packets);
+            const double ratio = ratio_of(of_fluid->time, of_packets->time);
             if (!experiment_.choices.empty()) {
                 checked_.figures["fluid over packets, methods chosen on each"] = ratio;
             } else if (!is_large) {
