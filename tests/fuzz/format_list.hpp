@@ -4,11 +4,10 @@
 #include "format.hpp"
 
 #include <filesystem>
-#include <fstream>
 #include <initializer_list>
-#include <iterator>
-#include <string>
 #include <vector>
+
+#include <process.hpp>
 
 #include <astrolabe/core/result.hpp>
 #include <astrolabe/experiment/file/experiment.hpp>
@@ -20,15 +19,10 @@ Verdict verdict_of(const Result<T>& result) {
     return result ? Verdict{} : result.error();
 }
 
-inline std::string bytes_of(const std::filesystem::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
 inline std::vector<Seed> files(const std::filesystem::path& root, std::initializer_list<const char*> names) {
     std::vector<Seed> seeds;
     for (const char* name : names) {
-        seeds.push_back({name, bytes_of(root / name)});
+        seeds.push_back({name, testing::read_file(root / name)});
     }
     return seeds;
 }

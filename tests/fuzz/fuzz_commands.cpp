@@ -3,9 +3,9 @@
 /// A line is one of those below with one to three changes: a word becomes an edge value, is left out,
 /// repeated, swapped or misspelt, a value behind `=` becomes an edge value, or one of the program's options
 /// is put in. It must end within ten seconds of processor time and 2 GiB with an exit code of 0 to 4, print
-/// nothing that is not UTF-8, and say why where the code is not 0. It runs in a folder of links to the
-/// repository, three deep, so that `../..` is a folder of the fuzzer, too. docs/fuzzing.md explains it to
-/// users.
+/// nothing that is not UTF-8, and say why where the code is not 0. It runs among copies of what
+/// the lines name, three folders deep, so that `../..` is a folder of the fuzzer, too. docs/fuzzing.md
+/// explains it to users.
 #include "format_list.hpp"
 #include "mutations.hpp"
 
@@ -21,6 +21,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <process.hpp>
 #include <sanitizers.hpp>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -140,38 +141,30 @@ Words line_of(std::uint64_t seed, std::uint64_t index) {
     return words;
 }
 
-/// The repository as links, and files for what a command prints.
+/// Copies of what lines name, as a line may ask to write there, and files for what a command prints.
 class Scratch {
 public:
     explicit Scratch(const Path& root)
         : root_(root) {
-        std::string name = (std::filesystem::temp_directory_path() / "commands-XXXXXX").string();
-        top_ = mkdtemp(name.data()) == nullptr ? std::filesystem::temp_directory_path() / "commands"
-                                               : Path(name);
         clear();
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    ~Scratch() {
-        std::error_code ignored;
-        std::filesystem::remove_all(top_, ignored);
     }
 
     /// What commands before left is gone.
     void clear() const {
-        std::filesystem::remove_all(top_ / "a");
-        std::filesystem::create_directories(work() / "tests/fuzz");
-        for (const char* folder : {"examples", "inputs", "reproduce", "tests/fuzz/corpus"}) {
-            std::filesystem::create_directory_symlink(root_ / folder, work() / folder);
+        std::filesystem::remove_all(top_.path() / "a");
+        for (const char* folder :
+             {"examples/quickstart", "examples/codesign-tables", "inputs", "tests/fuzz/corpus"}) {
+            std::filesystem::create_directories((work() / folder).parent_path());
+            std::filesystem::copy(root_ / folder, work() / folder, std::filesystem::copy_options::recursive);
         }
     }
-    [[nodiscard]] Path work() const { return top_ / "a" / "b" / "c"; }
-    [[nodiscard]] Path out() const { return top_ / "stdout"; }
-    [[nodiscard]] Path err() const { return top_ / "stderr"; }
+    [[nodiscard]] Path work() const { return top_.path() / "a" / "b" / "c"; }
+    [[nodiscard]] Path out() const { return top_.path() / "stdout"; }
+    [[nodiscard]] Path err() const { return top_.path() / "stderr"; }
 
 private:
     Path root_;
-    Path top_;
+    testing::TemporaryFolder top_;
 };
 
 void write_to(const Path& file, int descriptor) {
@@ -218,14 +211,15 @@ std::string defect_of(const Scratch& scratch, const Words& words) {
     }
     const int code = WEXITSTATUS(status);
     if (code > 4) {
-        return fmt::format("exit code {}: {}", code, printable_utf8(bytes_of(scratch.err()).substr(0, 400)));
+        return fmt::format("exit code {}: {}", code,
+                           printable_utf8(testing::read_file(scratch.err()).substr(0, 400)));
     }
     for (const Path& file : {scratch.out(), scratch.err()}) {
-        if (first_byte_not_utf8(bytes_of(file))) {
+        if (first_byte_not_utf8(testing::read_file(file))) {
             return fmt::format("not UTF-8: {}", file.filename().string());
         }
     }
-    if (code != 0 && bytes_of(scratch.err()).empty()) {
+    if (code != 0 && testing::read_file(scratch.err()).empty()) {
         return fmt::format("exit code {} without a reason", code);
     }
     return {};

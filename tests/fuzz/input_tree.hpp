@@ -3,11 +3,11 @@
 
 #include "mutate.hpp"
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <string>
 #include <utility>
+
+#include <process.hpp>
 
 namespace astrolabe::fuzzing {
 
@@ -17,33 +17,20 @@ class InputTree {
 public:
     explicit InputTree(std::filesystem::path root)
         : root_(std::move(root)) {
-        std::string name = (std::filesystem::temp_directory_path() / "fuzz-XXXXXX").string();
-        if (mkdtemp(name.data()) == nullptr) {
-            throw std::filesystem::filesystem_error("no folder can be made", name,
-                                                    std::error_code(errno, std::generic_category()));
-        }
-        folder_ = name;
         for (const char* top : {"examples", "inputs", "reproduce", "tests/fuzz/corpus"}) {
-            std::filesystem::create_directories(folder_ / top);
+            std::filesystem::create_directories(folder_.path() / top);
             for (const auto& entry : std::filesystem::recursive_directory_iterator(root_ / top)) {
                 const std::filesystem::path below = std::filesystem::relative(entry.path(), root_);
                 if (entry.is_directory()) {
-                    std::filesystem::create_directories(folder_ / below);
+                    std::filesystem::create_directories(folder_.path() / below);
                 } else {
-                    std::filesystem::create_symlink(entry.path(), folder_ / below);
+                    std::filesystem::create_symlink(entry.path(), folder_.path() / below);
                 }
             }
         }
     }
-    InputTree(const InputTree&) = delete;
-    InputTree& operator=(const InputTree&) = delete;
-    ~InputTree() {
-        std::error_code ignored;
-        std::filesystem::remove_all(folder_, ignored);
-    }
-
     [[nodiscard]] std::filesystem::path put(const Input& input) const {
-        const std::filesystem::path file = folder_ / input.file;
+        const std::filesystem::path file = folder_.path() / input.file;
         std::filesystem::create_directories(file.parent_path());  // of seeds that are no file of the tree
         std::filesystem::remove(file);                            // a link: what it leads to stays
         std::ofstream(file, std::ios::binary) << input.bytes;
@@ -51,15 +38,15 @@ public:
     }
 
     void restore(const std::filesystem::path& name) const {
-        std::filesystem::remove(folder_ / name);
+        std::filesystem::remove(folder_.path() / name);
         if (std::filesystem::exists(root_ / name)) {
-            std::filesystem::create_symlink(root_ / name, folder_ / name);
+            std::filesystem::create_symlink(root_ / name, folder_.path() / name);
         }
     }
 
 private:
     std::filesystem::path root_;
-    std::filesystem::path folder_;
+    testing::TemporaryFolder folder_;
 };
 
 }  // namespace astrolabe::fuzzing

@@ -3,9 +3,9 @@
 #include "format_list.hpp"
 #include "study/src/slurm/slurm_records.hpp"
 
-#include <cstdlib>
-#include <memory>
 #include <utility>
+
+#include <process.hpp>
 
 #include <astrolabe/study/report/report.hpp>
 #include <astrolabe/study/sweep/result_store.hpp>
@@ -21,25 +21,6 @@ constexpr const char* kStoreFolder = "tests/fuzz/corpus/store";
 constexpr const char* kSpoolFolder = "tests/fuzz/corpus/spooled";
 constexpr const char* kSlurmFolder = "tests/fuzz/corpus/submitted";
 
-/// A folder for seeds that are made, gone with the object.
-class Scratch {
-public:
-    Scratch() {
-        std::string name = (std::filesystem::temp_directory_path() / "seeds-XXXXXX").string();
-        folder_ = mkdtemp(name.data()) == nullptr ? std::filesystem::temp_directory_path() : Path(name);
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    ~Scratch() {
-        std::error_code ignored;
-        std::filesystem::remove_all(folder_, ignored);
-    }
-    [[nodiscard]] const Path& folder() const { return folder_; }
-
-private:
-    Path folder_;
-};
-
 /// Of two batch sizes, the second of which failed.
 study::StoredResult result_of_point(const Path& root, std::size_t number) {
     study::StoredResult result;
@@ -50,9 +31,9 @@ study::StoredResult result_of_point(const Path& root, std::size_t number) {
         return result;
     }
     result.status = study::PointStatus::kDone;
-    result.summary = nlohmann::ordered_json::parse(bytes_of(root / kRunFolder / "summary.json"));
+    result.summary = nlohmann::ordered_json::parse(testing::read_file(root / kRunFolder / "summary.json"));
     result.fingerprint = result.summary.at("fingerprint");
-    result.resolved = bytes_of(root / kRunFolder / "resolved.yaml");
+    result.resolved = testing::read_file(root / kRunFolder / "resolved.yaml");
     result.wall_seconds = 0.25;
     result.peak_rss_bytes = 1U << 20U;
     result.details = {{"links", R"({"rows": [["a", "b", 0.5]], "of": 1})"}};
@@ -60,9 +41,9 @@ study::StoredResult result_of_point(const Path& root, std::size_t number) {
 }
 
 std::string store_of_two_points(const Path& root) {
-    const Scratch scratch;
+    const testing::TemporaryFolder scratch;
     {
-        Result<study::ResultStore> store = study::ResultStore::open(scratch.folder());
+        Result<study::ResultStore> store = study::ResultStore::open(scratch.path());
         study::StudyRecord study{"sizes", {"iteration_time"}, {}};
         for (std::size_t number = 1; store && number <= 2; ++number) {
             const study::StoredResult result = result_of_point(root, number);
@@ -73,25 +54,25 @@ std::string store_of_two_points(const Path& root) {
             (void)store->put(study);
         }
     }
-    return bytes_of(scratch.folder() / study::kStoreName);
+    return testing::read_file(scratch.path() / study::kStoreName);
 }
 
 std::string spooled_result(const Path& root) {
-    const Scratch scratch;
-    const Result<study::Spool> spool = study::Spool::open(scratch.folder(), "w");
+    const testing::TemporaryFolder scratch;
+    const Result<study::Spool> spool = study::Spool::open(scratch.path(), "w");
     if (spool) {
         (void)spool->put(result_of_point(root, 1));
     }
-    return bytes_of(scratch.folder() / "spool" / ("w-" + std::string(16, '1') + ".json"));
+    return testing::read_file(scratch.path() / "spool" / ("w-" + std::string(16, '1') + ".json"));
 }
 
 std::pair<std::string, std::string> submission() {
-    const Scratch scratch;
+    const testing::TemporaryFolder scratch;
     study::SlurmArray array{1, "17", {{{1, {"1111", 0.5, 1e6}}}, {{2, {"2222", {}, {}}}}}};
-    (void)study::write_shares(scratch.folder(), array);
-    (void)study::write_job(scratch.folder(), array);
-    const Path folder = study::submission_folder(scratch.folder(), 1);
-    return {bytes_of(folder / "shares.json"), bytes_of(folder / "job.json")};
+    (void)study::write_shares(scratch.path(), array);
+    (void)study::write_job(scratch.path(), array);
+    const Path folder = study::submission_folder(scratch.path(), 1);
+    return {testing::read_file(folder / "shares.json"), testing::read_file(folder / "job.json")};
 }
 
 Verdict read_store(const Path& path) {

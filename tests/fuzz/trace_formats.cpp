@@ -8,7 +8,6 @@
 #include "workload/src/traces/astra_text.hpp"
 
 #include <memory>
-#include <sstream>
 
 #include <astrolabe/core/source_text.hpp>
 #include <astrolabe/experiment/calibration/kernel_table.hpp>
@@ -99,9 +98,10 @@ void add_measurements(std::vector<Format>& formats, const Path& root) {
     formats.push_back({"recorded-steps", Syntax::kJson, Place::kRecord,
                        files(root, {"inputs/traces/pytorch-mini2/kineto.0.json"}),
                        [](const Path& path) { return verdict_of(experiment::read_kineto_trace(path)); }});
-    formats.push_back(
-        {"nccl-log", Syntax::kLines, Place::kRecord, files(root, {"tests/fuzz/corpus/all_reduce.log"}),
-         [](const Path& path) { return verdict_of(experiment::parse_nccl_log(bytes_of(path), path)); }});
+    formats.push_back({"nccl-log", Syntax::kLines, Place::kRecord,
+                       files(root, {"tests/fuzz/corpus/all_reduce.log"}), [](const Path& path) {
+                           return verdict_of(experiment::parse_nccl_log(testing::read_file(path), path));
+                       }});
 }
 
 }  // namespace astrolabe::fuzzing

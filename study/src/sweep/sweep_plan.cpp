@@ -62,6 +62,7 @@ public:
         if (plan_.interrupted) {
             return std::move(plan_);
         }
+        add_errors_of_invalid_points();
         for (std::size_t place = 0; place < ends.size(); ++place) {
             const std::size_t i = again[place].front();
             if (ends[place].exit_code != 0 && plan_.points[i].key.empty()) {
@@ -160,14 +161,7 @@ private:
                 {open_.size(), read_, std::chrono::duration<double>(Clock::now() - start_).count()});
         }
         if (!found.contains("key")) {
-            // The diagnostics themselves, with their places, come from here.
-            if (errors_.size() < kMostErrors) {
-                const Result<experiment::Experiment> again =
-                    experiment_of(study_, study_.points[i], components_);
-                for (const Diagnostic& error : again ? Diagnostics{} : again.error()) {
-                    add_error(error);
-                }
-            }
+            invalid_.insert(i);
             return;
         }
         if (found.contains("choices")) {
@@ -193,6 +187,20 @@ private:
         if (store_ != nullptr && !failure_ && !learnt_.empty()) {
             failure_ = store_->remember(learnt_);
             learnt_.clear();
+        }
+    }
+
+    /// In the order of points, however workers came by them. The diagnostics themselves, with their places,
+    /// come from here.
+    void add_errors_of_invalid_points() {
+        for (const std::size_t i : invalid_) {
+            if (errors_.size() == kMostErrors) {
+                return;
+            }
+            const Result<experiment::Experiment> again = experiment_of(study_, study_.points[i], components_);
+            for (const Diagnostic& error : again ? Diagnostics{} : again.error()) {
+                add_error(error);
+            }
         }
     }
 
@@ -242,6 +250,7 @@ private:
     std::vector<std::string> written_;                        ///< by point: hash of the experiment as written
     std::vector<std::size_t> open_;                           ///< points to be read
     std::vector<bool> is_heard_;                              ///< by point: what its worker read of it
+    std::set<std::size_t> invalid_;                           ///< points that are no experiments
     std::vector<std::pair<std::string, Resolution>> learnt_;  ///< and not remembered
     Clock::time_point last_ = start_;                         ///< that something was
     std::optional<Diagnostic> failure_;                       ///< of the store
