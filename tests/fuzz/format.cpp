@@ -100,7 +100,12 @@ void add_networks(std::vector<Format>& formats, const Path& root) {
 
 bool names_place(const Format& format, const Diagnostic& error) {
     if (format.place == Place::kFile) {
-        return error.message.find('/') != std::string::npos || error.where.source != nullptr;
+        return error.where.source != nullptr || std::ranges::any_of(format.seeds, [&](const Seed& seed) {
+                   // A store and a run are named by their folder.
+                   return error.message.find(seed.file.filename().string()) != std::string::npos ||
+                          error.message.find(seed.file.parent_path().filename().string()) !=
+                              std::string::npos;
+               });
     }
     if (error.where.source == nullptr) {
         return false;

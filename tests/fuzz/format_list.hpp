@@ -9,6 +9,7 @@
 
 #include <process.hpp>
 
+#include <astrolabe/core/assert.hpp>
 #include <astrolabe/core/result.hpp>
 #include <astrolabe/experiment/file/experiment.hpp>
 
@@ -16,6 +17,7 @@ namespace astrolabe::fuzzing {
 
 template <class T>
 Verdict verdict_of(const Result<T>& result) {
+    ASTROLABE_ASSERT(result || !result.error().empty(), "a refusal says something");
     return result ? Verdict{} : result.error();
 }
 

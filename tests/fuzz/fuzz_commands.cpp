@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,12 +36,11 @@ namespace {
 using Path = std::filesystem::path;
 using Words = std::vector<std::string>;
 
-constexpr bool kLimitsMemory = !testing::kHasAddressSanitizer && !testing::kHasThreadSanitizer;
-constexpr rlim_t kMostSeconds = kLimitsMemory ? 10 : 60;
+constexpr rlim_t kMostSeconds = testing::kMemoryCanBeLimited ? 10 : 60;
 constexpr rlim_t kMostMemory = rlim_t{2} << 30U;
 
-/// Each of every command, with what takes a value. Those that simulate name no number of ranks or bytes: what
-/// is large takes long without anything being wrong.
+/// Of the commands all but `reproduce`, `optimize` and `convert`, with what takes a value. Those that
+/// simulate name no number of ranks or bytes: what is large takes long without anything being wrong.
 constexpr std::array<std::string_view, 26> kLines = {
     "--version",
     "list",
@@ -176,7 +176,7 @@ void write_to(const Path& file, int descriptor) {
 [[noreturn]] void execute(const Scratch& scratch, Words words) {
     const rlimit seconds{kMostSeconds, kMostSeconds};
     setrlimit(RLIMIT_CPU, &seconds);
-    if (kLimitsMemory) {
+    if (testing::kMemoryCanBeLimited) {
         const rlimit memory{kMostMemory, kMostMemory};
         setrlimit(RLIMIT_AS, &memory);
     }
@@ -225,7 +225,10 @@ std::string defect_of(const Scratch& scratch, const Words& words) {
     return {};
 }
 
-int fuzz(std::uint64_t count, std::uint64_t seed, std::uint64_t only) {
+constexpr std::uint64_t kLinesOfAFolder = 50;
+
+/// Lines 1 to `count`, or those up to `only` that share its folder, of which that one is reported.
+int fuzz(std::uint64_t count, std::uint64_t seed, std::optional<std::uint64_t> only) {
     const Scratch scratch(ASTROLABE_SOURCE_DIR);
     for (const std::string_view line : kLines) {
         // One that needs what another leaves behind may be refused, but must say so.
@@ -234,13 +237,16 @@ int fuzz(std::uint64_t count, std::uint64_t seed, std::uint64_t only) {
             return 1;
         }
     }
+    const std::uint64_t last = only.value_or(count);
+    const std::uint64_t first = only ? last / kLinesOfAFolder * kLinesOfAFolder : 0;
     std::uint64_t found = 0;
-    for (std::uint64_t index = only == 0 ? 1 : only; index <= (only == 0 ? count : only); ++index) {
-        if (index % 50 == 0) {
+    for (std::uint64_t index = first; index <= last; ++index) {
+        if (index % kLinesOfAFolder == 0) {
             scratch.clear();
         }
         const Words words = line_of(seed, index);
-        if (const std::string defect = defect_of(scratch, words); !defect.empty()) {
+        const std::string defect = defect_of(scratch, words);
+        if (!defect.empty() && (!only || index == last)) {
             ++found;
             Words shown;
             for (const std::string& word : words) {
@@ -249,7 +255,7 @@ int fuzz(std::uint64_t count, std::uint64_t seed, std::uint64_t only) {
             fmt::print("finding: --seed {} --only {}: {} ({})\n", seed, index, defect, fmt::join(shown, " "));
         }
     }
-    fmt::print("{} command lines, {} findings\n", only == 0 ? count : 1, found);
+    fmt::print("{} command lines, {} findings\n", last - first + 1, found);
     return found == 0 ? 0 : 1;
 }
 
@@ -259,11 +265,11 @@ int fuzz(std::uint64_t count, std::uint64_t seed, std::uint64_t only) {
 int main(int argc, char** argv) {
     std::uint64_t count = 500;
     std::uint64_t seed = 1;
-    std::uint64_t only = 0;
+    std::optional<std::uint64_t> only;
     CLI::App app("Runs the program with mutated command lines and reports crashes, hangs and codes over 4");
     app.add_option("--count", count, "command lines")->capture_default_str();
     app.add_option("--seed", seed, "of the mutations")->capture_default_str();
-    app.add_option("--only", only, "this one alone, from 1");
+    app.add_option("--only", only, "only this one is reported, which those before it in its folder precede");
     CLI11_PARSE(app, argc, argv);
     return astrolabe::fuzzing::fuzz(count, seed, only);
 }

@@ -2,7 +2,8 @@
 ///
 /// ASTROLABE_FORMAT names the format (`fuzz_readers --list`). Mutations are libFuzzer's own and, every second
 /// time, those of mutate.hpp. A refusal that is not as it should be ends the process, as a crash does.
-/// Without a corpus it begins with the format's seeds.
+/// Inputs stand where one of the format's seeds does, number ASTROLABE_SEED from 0, the first where it is not
+/// said; without a corpus they begin with that seed.
 #include "format.hpp"
 #include "input_tree.hpp"
 #include "mutate.hpp"
@@ -24,11 +25,15 @@ const Format& format() {
     static const Format kFormat = [] {
         const char* name = std::getenv("ASTROLABE_FORMAT");
         for (Format& each : all_formats(ASTROLABE_SOURCE_DIR)) {
-            if (name != nullptr && each.name == name) {
+            const char* given = std::getenv("ASTROLABE_SEED");
+            const std::size_t seed = given == nullptr ? 0 : std::strtoul(given, nullptr, 10);
+            if (name != nullptr && each.name == name && seed < each.seeds.size()) {
+                each.seeds = {each.seeds[seed]};
                 return std::move(each);
             }
         }
-        std::fprintf(stderr, "ASTROLABE_FORMAT names no format (fuzz_readers --list)\n");
+        std::fprintf(stderr,
+                     "ASTROLABE_FORMAT and ASTROLABE_SEED name no format and seed (fuzz_readers --list)\n");
         std::exit(2);
     }();
     return kFormat;
@@ -68,7 +73,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
     Draw draw(seed);
     std::string bytes(reinterpret_cast<const char*>(data), size);
     if (bytes.size() <= 1) {  // what libFuzzer begins with where it has no corpus
-        bytes = the.seeds[draw.below(the.seeds.size())].bytes;
+        bytes = the.seeds.front().bytes;
     }
     change(bytes, the, draw);
     bytes.resize(std::min(bytes.size(), most));

@@ -43,9 +43,8 @@ constexpr std::uint64_t kBatch = 500;
 constexpr rlim_t kMostMemory = rlim_t{2} << 30U;
 constexpr std::size_t kKeptPerKind = 5;
 
-constexpr bool kLimitsMemory = !testing::kHasAddressSanitizer && !testing::kHasThreadSanitizer;
 #ifdef __OPTIMIZE__
-constexpr int kSecondsPerInput = kLimitsMemory ? 10 : 60;
+constexpr int kSecondsPerInput = testing::kMemoryCanBeLimited ? 10 : 60;
 #else
 constexpr int kSecondsPerInput = 60;
 #endif
@@ -95,7 +94,7 @@ std::string symptom_of(const Format& format, const Path& file, Progress& progres
 
 [[noreturn]] void read_batch(const Format& format, const InputTree& tree, std::uint64_t seed,
                              std::uint64_t end, Progress& progress) {
-    if (kLimitsMemory) {
+    if (testing::kMemoryCanBeLimited) {
         const rlimit limit{kMostMemory, kMostMemory};
         setrlimit(RLIMIT_AS, &limit);
     }

@@ -278,7 +278,7 @@ private:
         }
         // Other chunks at other rates are other messages.
         const bool is_plain = has_only_rates_and_latencies() && experiment_.choices.empty() &&
-                              taken->messages == run_.network.messages;
+                              (is_independent() || taken->messages == run_.network.messages);
         const double ratio = ratio_of(taken->time, run_.execution.total);
         if (!is_plain) {
             checked_.figures["twice the rates, others"] = ratio;

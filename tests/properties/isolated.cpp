@@ -15,7 +15,7 @@ namespace astrolabe::testing {
 namespace {
 
 // The sanitizers' shadow memory is reserved beyond any limit.
-constexpr rlim_t kMemory = kHasAddressSanitizer || kHasThreadSanitizer ? RLIM_INFINITY : rlim_t{4} << 30;
+constexpr rlim_t kMemory = kMemoryCanBeLimited ? rlim_t{4} << 30 : RLIM_INFINITY;
 
 constexpr char kReturned = 'r';
 constexpr char kThrew = 't';

@@ -23,6 +23,9 @@ inline constexpr bool kHasThreadSanitizer = true;
 inline constexpr bool kHasThreadSanitizer = false;
 #endif
 
+/// Whether a process may be given a limit of addresses.
+inline constexpr bool kMemoryCanBeLimited = !kHasAddressSanitizer && !kHasThreadSanitizer;
+
 }  // namespace astrolabe::testing
 
 #undef ASTROLABE_HAS_FEATURE

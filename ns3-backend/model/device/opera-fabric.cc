@@ -318,6 +318,7 @@ OperaFabric::NoteCrossed(uint32_t rotor, uint32_t rack, const OperaFrame& frame)
 void
 OperaFabric::DoDispose()
 {
+    Stop();
     m_hosts.clear();
     m_classifier = nullptr;
     Object::DoDispose();

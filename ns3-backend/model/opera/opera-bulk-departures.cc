@@ -7,6 +7,14 @@
 namespace ns3
 {
 
+namespace
+{
+
+/// Of offers, as their number has room for.
+constexpr uint32_t GENERATIONS = 0x7fffffff;
+
+} // namespace
+
 OperaBulkPolicy&
 OperaBulk::GetBulkPolicy() const
 {
@@ -60,7 +68,6 @@ OperaBulk::Offer(uint32_t number)
     }
     host.offered = next;
     ++host.generation;
-    constexpr uint32_t GENERATIONS = 0x7fffffff;
     const uint64_t offer =
         uint64_t{1} << 63 | static_cast<uint64_t>(host.generation & GENERATIONS) << 32 | number;
     host.port->Offer(offer, 0, next);
@@ -71,7 +78,6 @@ OperaBulk::TakePacket(uint64_t offer, int64_t when, uint32_t& packet)
 {
     const auto number = static_cast<uint32_t>(offer);
     Host& host = m_hosts[number];
-    constexpr uint32_t GENERATIONS = 0x7fffffff;
     if ((offer >> 32 & GENERATIONS) != (host.generation & GENERATIONS))
     {
         return PacketSource::NEVER;

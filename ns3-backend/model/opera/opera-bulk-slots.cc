@@ -14,6 +14,18 @@ OperaBulkSlots::OperaBulkSlots(const OperaLayout& layout, const OperaSchedule& s
 {
 }
 
+OperaBulkSlots::~OperaBulkSlots()
+{
+    Stop();
+}
+
+void
+OperaBulkSlots::Stop()
+{
+    m_begin.Cancel();
+    m_end.Cancel();
+}
+
 int64_t
 OperaBulkSlots::Now()
 {
@@ -58,7 +70,8 @@ template <class Is>
 void
 OperaBulkSlots::WithdrawWhere(Is&& isGone)
 {
-    for (uint32_t host = 0; host < GetSlotHosts(); ++host)
+    const uint32_t hosts = GetSlotHosts();
+    for (uint32_t host = 0; host < hosts; ++host)
     {
         OperaTransmissionSlots& slots = GetSlots(host);
         if (slots.IsEmpty())
@@ -93,8 +106,9 @@ OperaBulkSlots::WakeForSlot()
     const int64_t begin = static_cast<int64_t>(m_nextSuperslice) * length;
     m_isAwake = true;
     // What happens in the same instant happens before, what it starts included.
-    Simulator::Schedule(TimeStep(static_cast<uint64_t>(begin - now)),
-                        [this] { Simulator::ScheduleNow(&OperaBulkSlots::BeginSlots, this); });
+    m_begin = Simulator::Schedule(TimeStep(static_cast<uint64_t>(begin - now)), [this] {
+        m_begin = Simulator::ScheduleNow(&OperaBulkSlots::BeginSlots, this);
+    });
 }
 
 void
@@ -133,10 +147,11 @@ OperaBulkSlots::BeginSlots()
     {
         NoteSlots();
         m_lastChange = superslice + 1;
-        Simulator::Schedule(TimeStep(static_cast<uint64_t>(m_slotSchedule.GetBulkSlot())),
-                            &OperaBulkSlots::EndSlots,
-                            this,
-                            superslice);
+        // A slot is shorter than a superslice: those before have ended.
+        m_end = Simulator::Schedule(TimeStep(static_cast<uint64_t>(m_slotSchedule.GetBulkSlot())),
+                                    &OperaBulkSlots::EndSlots,
+                                    this,
+                                    superslice);
     }
     WakeForSlot();
 }
@@ -144,6 +159,7 @@ OperaBulkSlots::BeginSlots()
 void
 OperaBulkSlots::Grant(uint32_t rotor)
 {
+    const int64_t now = Now();
     for (const OperaGrant& grant : m_grants)
     {
         if (m_touched.empty() || m_touched.back() != grant.from)
@@ -151,7 +167,7 @@ OperaBulkSlots::Grant(uint32_t rotor)
             PrepareSlots(grant.from);
             m_touched.push_back(grant.from);
         }
-        GetSlots(grant.from).Commit(rotor, Now(), grant);
+        GetSlots(grant.from).Commit(rotor, now, grant);
         m_inFlight += grant.packets;
         NoteGrant(rotor, grant);
     }

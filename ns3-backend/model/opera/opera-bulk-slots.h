@@ -7,6 +7,8 @@
 #include "opera-schedule.h"
 #include "opera-transmission-slots.h"
 
+#include "ns3/event-id.h"
+
 #include <cstdint>
 #include <vector>
 
@@ -37,9 +39,12 @@ class OperaBulkSlots
     bool IsStuck() const;
 
   protected:
-    /// Both outlive it.
+    /// Both are used until Stop.
     OperaBulkSlots(const OperaLayout& layout, const OperaSchedule& schedule);
-    ~OperaBulkSlots() = default;
+    ~OperaBulkSlots();
+
+    /// Nothing is granted or given back any more, whatever waits.
+    void Stop();
 
     static int64_t Now(); //!< ps
 
@@ -82,6 +87,8 @@ class OperaBulkSlots
     uint64_t m_lastChange{0};         //!< superslice before which something came or was granted
     bool m_isAwake{false};            //!< the start of a superslice is pending
     int64_t m_notified{0};            //!< when hosts were last notified of failures, ps
+    EventId m_begin;                  //!< of slots
+    EventId m_end;                    //!< of those granted last
     std::vector<OperaGrant> m_grants; //!< scratch
     std::vector<OperaGrant> m_back;   //!< scratch
     std::vector<uint32_t> m_touched;  //!< scratch

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "opera-bulk.h"
 
-#include "ns3/packet-node.h"
 #include "ns3/packet-port.h"
 
-#include "ns3/abort.h"
 #include "ns3/assert.h"
-#include "ns3/simulator.h"
 
 #include <algorithm>
 

@@ -84,7 +84,8 @@ class PacketNode
     PacketNode(const PacketNode&) = delete;
     PacketNode& operator=(const PacketNode&) = delete;
 
-    /// Both outlive the fabric, or end after PacketFabric::Detach: events that are pending look at them.
+    /// Both outlive the fabric, or end after PacketFabric::Detach and the last event: those that are pending
+    /// look at them.
     void SetUse(PacketRouter* router, PacketTaker* sink);
     void AddPort(PacketPort* port);
 

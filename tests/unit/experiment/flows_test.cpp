@@ -115,7 +115,7 @@ TEST_F(FlowsTest, BrokenListsAreRefusedAtTheirLine) {
     EXPECT_TRUE(names(error, "c.cm:2:1")) << error;
     EXPECT_TRUE(names(error, "says Connections 2, there are 1")) << error;
     error = file_error("m.cm", "# of one host\nConnections 1\n0->1 id 1 start 0 size 10\n");
-    EXPECT_TRUE(names(error, "m.cm:1:1")) << error;
+    EXPECT_TRUE(names(error, "m.cm:1:1") && names(error, "'Nodes' is missing")) << error;
     // Two flows that start one another never do.
     error = file_error("d.cm",
                        "Nodes 4\nConnections 2\nTriggers 2\n"

@@ -525,8 +525,10 @@ TEST_F(ChakraFiles, DamagedGzipAndJsonAreRefused) {
         json_refusal(std::string(1'000'000, '\n') + "{\n" + R"("workload_graph": )" + std::string(101, '['))
             .find("x.0.json:1000002"),
         std::string::npos);
-    EXPECT_NE(json_refusal("{\"version\": \"1\"}\n\n7").find("x.0.json:3"), std::string::npos)
-        << json_refusal("{\"version\": \"1\"}\n\n7");
+    for (const char* behind : {"", "\n", "\n\n"}) {  // a number ends before what is read of what follows
+        const std::string refusal = json_refusal(std::string("{\"version\": \"1\"}\n\n7") + behind);
+        EXPECT_NE(refusal.find("x.0.json:3"), std::string::npos) << refusal;
+    }
 }
 
 TEST_F(ChakraFiles, WhatTheFileSaysOfStreamsIsChecked) {
@@ -545,7 +547,7 @@ TEST_F(ChakraFiles, WhatTheFileSaysOfStreamsIsChecked) {
     EXPECT_NE(refusal_of(read_streams(R"("a", "b", "a")", "program"))
                   .find("'astrolabe_streams' names the stream 'a' twice"),
               std::string::npos);
-    EXPECT_NE(refusal_of(read_streams(R"("a")", "first_come")).find("computations are on 2"),
+    EXPECT_NE(refusal_of(read_streams(R"("a")", "first_come")).find("there are 2 streams"),
               std::string::npos);
     // Node 1 is on stream 5, which has no name of its own but one that the file gave to its stream 1.
     const Result<ChakraTraces> traces = read_streams(R"("a", "stream 5")", "program");

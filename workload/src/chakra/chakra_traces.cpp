@@ -289,7 +289,7 @@ Result<ChakraTraces> read_traces(const std::vector<Path>& files, const ReadOptio
     if (const std::size_t streams = shared.graphs.streams.size(); is_first_come && streams > 1) {
         return trace_error("chakra.streams", files.front().string(),
                            fmt::format("the file asks for first-come order, which is that of one stream, and "
-                                       "computations are on {}",
+                                       "there are {} streams",
                                        streams),
                            fmt::format("'{}' is 'program' where there are several", kOrderAttribute));
     }

@@ -30,9 +30,10 @@ public:
     explicit TraceBuffer(TraceFile& file)
         : file_(file) {}
 
-    /// That of the next character, from 1.
+    /// That of the character that was read last, from 1.
     [[nodiscard]] int line() const {
-        return static_cast<int>(1 + lines_before_ + std::count(eback(), gptr(), '\n'));
+        const char* last = gptr() > eback() ? gptr() - 1 : gptr();
+        return static_cast<int>(1 + lines_before_ + std::count(static_cast<const char*>(eback()), last, '\n'));
     }
 
 protected:

@@ -224,7 +224,8 @@ private:
             }
         };
         if (!counts_.nodes || !counts_.connections) {
-            fail_at(1, "flows.header", "'Nodes' and 'Connections' are missing",
+            fail_at(1, "flows.header",
+                    fmt::format("'{}' is missing", counts_.nodes ? "Connections" : "Nodes"),
                     "the file begins with: Nodes 16, Connections 3");
             return;
         }

@@ -5,9 +5,9 @@
 ///
 /// Over time, for an observer of links: the packets of a grant leave evenly over the slot, and cross each
 /// link of their way later by the links before it. A host has a part of 1/max(h, u) of each circuit's slot,
-/// so neither its links nor a circuit has more than its rate at any time. Of low-latency messages it is told
-/// when they cross each link, and a link has carried them from then on. Bytes on the wire are payload and a
-/// header for each packet.
+/// so neither its links nor a circuit has more than its rate at any time. A low-latency message is reported,
+/// and counted, on each link when it comes to it, for the time from its first bit there to its last. Bytes on
+/// the wire are payload and a header for each packet.
 #pragma once
 
 #include "slot_timing.hpp"

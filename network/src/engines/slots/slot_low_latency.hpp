@@ -61,8 +61,8 @@ public:
 
     /// Of the next event; Time::max(): none.
     [[nodiscard]] Time next_time() const { return events_.empty() ? Time::max() : events_.top().time; }
-    /// The event that is due. Notifies `messages` which one is certain to arrive by it, and counts what
-    /// starts to travel in `links`.
+    /// The event that is due. Notifies `messages` which one is certain to arrive by it, and counts in
+    /// `links` what comes to them.
     void process(SlotLinks& links, SlotMessages& messages);
     /// Pieces that will never arrive, for simulated time ends before.
     [[nodiscard]] std::uint64_t beyond_time() const { return beyond_time_; }

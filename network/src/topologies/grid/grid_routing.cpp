@@ -103,7 +103,7 @@ LinkId GridRouting::link_between(std::size_t from, std::size_t to, bool is_last)
             found = LinkId(first + i);
         }
     }
-    ASTROLABE_ASSERT(found.has_value(), "neighbours of a grid are joined");
+    ASTROLABE_ASSERT(found.has_value(), "neighbours of a grid are connected");
     return *found;
 }
 

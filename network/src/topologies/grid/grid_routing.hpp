@@ -4,9 +4,11 @@
 /// pair, and on open lines no cycle of links that wait for one another, so that flow control without loss
 /// cannot lock up (Dally and Seitz, "Deadlock-free message routing in multiprocessor interconnection
 /// networks", IEEE ToC 36(5), 1987). On a ring it goes the shorter way, from a host half-way round up where
-/// the coordinates of the destination have an even sum and down where odd, so that uniform traffic loads
-/// both directions alike. What is taken depends on the difference of coordinates and on that parity alone:
-/// moving all hosts by an even distance maps paths to paths, which folding.hpp makes use of.
+/// the coordinates of the destination have an even sum and down where odd: where all sizes are multiples of 4
+/// uniform traffic loads all links alike. What is taken depends on the difference of coordinates and on that
+/// parity alone, so moving all hosts along a dimension of even size by an even distance, or by any where all
+/// sizes are odd, maps paths to paths, which folding.hpp makes use of. Of two cables between two hosts a
+/// destination takes one.
 ///
 /// Valiant. A path goes to an intermediate host i by dimension order and on from there by dimension order; i
 /// is any of the N hosts, the ends among them. Where the second phase comes back to a host of the first, what
@@ -47,7 +49,7 @@ private:
     [[nodiscard]] std::size_t count_paths(HostId source, HostId destination) const override;
     [[nodiscard]] Path find_path(std::size_t path, HostId source, HostId destination) const override;
     void append_in_order(Path& path, std::size_t from, std::size_t to) const;
-    /// Of a path in the order of dimensions; null where it ends. It lies in `links_`.
+    /// Of a path in the order of dimensions; null where it ends. It lies in `line_of_`.
     [[nodiscard]] const LinkId* next_in_order(std::size_t at, std::size_t to) const;
 
     /// Of a host along a dimension.

@@ -71,7 +71,6 @@ PacketBackend::PacketBackend(std::shared_ptr<const network::Fabric> fabric, cons
         start_failures();
     }
     remembers_little_ = remembers_little();
-    remembers_little_ = remembers_little();
 }
 
 void PacketBackend::start_failures() {
@@ -215,7 +214,7 @@ std::optional<std::uint64_t> PacketBackend::state_at_rest() const {
     return hash.value();
 }
 
-/// Whether nothing but its random numbers outlives what is under way.
+/// Whether nothing but its random numbers outlives what is in flight.
 bool PacketBackend::remembers_little() const {
     if (!router_.is_fixed() || loss_ != nullptr || failures_ != nullptr ||
         options_.ports.flowControl != sim::PacketFlowControlKind::NONE ||

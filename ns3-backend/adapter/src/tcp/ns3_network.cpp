@@ -191,7 +191,7 @@ void Ns3Network::observe(network::LinkObserver& observer) {
         sim::DataRateValue rate;
         devices_[id]->GetAttribute("DataRate", rate);
         Transmitter& transmitter = transmitters_.emplace_back(Transmitter{observer, id, rate.Get()});
-        // Not the queue's "Dequeue", which packets also meet that are lost as their link goes down.
+        // Not the queue's "Dequeue", which it also fires for packets that are lost as their link goes down.
         devices_[id]->TraceConnectWithoutContext(
             "PhyTxBegin", sim::MakeBoundCallback(&Ns3Network::transmitted, &transmitter));
     }

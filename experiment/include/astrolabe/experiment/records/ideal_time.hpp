@@ -5,8 +5,9 @@
 /// Where links are always there and the engine keeps to the routes of the fabric, l is the latency of the
 /// path from source to destination that takes longest, and r the most that the path lets through: the rate of
 /// its slowest link, and where it is split, the least of rate over share. That is what the fluid engine gives
-/// a message alone. Elsewhere l is the least latency of any path over links that exist at some time, and r
-/// the smaller one of the source's and the destination's rates. On an engine without latency l is 0.
+/// a message alone. Elsewhere, and where each packet or connection draws one of several paths, l is the least
+/// latency of any path over links that exist at some time, and r the smaller one of the source's and the
+/// destination's rates. On an engine without latency l is 0.
 ///
 /// No message takes less: packet engines add headers to the payload and wait for whole packets in switches,
 /// and circuits have to come. So slowdown = time / ideal is 1 at least, on every engine; but where
