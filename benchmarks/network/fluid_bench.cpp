@@ -313,14 +313,17 @@ BENCHMARK_CAPTURE(uneven_at_intervals, leaf_spine_hash, leaf_spine_64())
     ->Arg(1'000'000)
     ->Unit(benchmark::kMillisecond);
 
-/// The same traffic where links leave a part of range(0) millionths of their rate unused.
+/// The same traffic where links leave a part of range(0) millionths of their rate unused. Rates are kept by
+/// connection, or by link where range(1) is 1: exact ones end at the same time.
 void uneven_with_slack(benchmark::State& state, const std::shared_ptr<const Fabric>& fabric) {
     Sink sink;
     const std::vector<Message> messages =
         all_pairs(static_cast<std::uint32_t>(fabric->host_count()), 1 << 16, sink);
     Totals totals;
     for (auto _ : state) {
-        FluidBackend backend(fabric, {.rate_slack = 1e-6 * static_cast<double>(state.range(0))});
+        FluidBackend backend(
+            fabric, {.rate_slack = 1e-6 * static_cast<double>(state.range(0)),
+                     .rates_kept = state.range(1) == 0 ? RatesKept::kByConnection : RatesKept::kByLink});
         backend.send_batch(messages);
         backend.run();
         totals.add(backend);
@@ -328,10 +331,15 @@ void uneven_with_slack(benchmark::State& state, const std::shared_ptr<const Fabr
     }
     totals.report(state);
 }
-BENCHMARK_CAPTURE(uneven_with_slack, flat, flat(64))->Arg(0)->Arg(1'000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(uneven_with_slack, flat, flat(64))
+    ->Args({0, 0})
+    ->Args({0, 1})
+    ->Args({1'000, 1})
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(uneven_with_slack, leaf_spine_hash, leaf_spine_64())
-    ->Arg(0)
-    ->Arg(1'000)
+    ->Args({0, 0})
+    ->Args({0, 1})
+    ->Args({1'000, 1})
     ->Unit(benchmark::kMillisecond);
 
 /// All pairs, one at a time: every host sends to the one behind it, then, when that has arrived, to the next,

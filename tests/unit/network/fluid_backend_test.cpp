@@ -161,6 +161,28 @@ TEST(FluidBackend, ALateArrivalHalvesTheRateFromThenOn) {
     EXPECT_EQ(recorder.times[2], kLatency + 160_us);
 }
 
+TEST(FluidBackend, WhatIsLeftForAFewPicosecondsEndsAtTheOneItEndsAt) {
+    // Three share the port of 0, 240 ps per byte: 20,000 B need 4,800,000 ps. 3 ps before, 3/240 = 1/80 B are
+    // left; then a fourth joins, and they take 320/80 = 4 ps more, at 320 ps per byte. As doubles they are
+    // 0.0125000000007 B, from 20,000 B that the subtraction rounds, and take 4 ps and 2.3·10^-10 ps, which is
+    // more than 2^-36 of 4 ps, and no reason to count a fifth.
+    for (const RatesKept rates_kept : {RatesKept::kByConnection, RatesKept::kByLink}) {
+        FluidBackend backend(flat(5), {.rates_kept = rates_kept});
+        Recorder recorder(backend);
+        recorder.react = [&](std::uint64_t token) {
+            if (token == 99) {
+                recorder.send(4, 4, 0, 1_MB);
+            }
+        };
+        recorder.send(1, 1, 0, 20_KB);
+        recorder.send(2, 2, 0, 1_MB);
+        recorder.send(3, 3, 0, 1_MB);
+        backend.schedule(Time(4'799'997), recorder, 99);
+        backend.run();
+        EXPECT_EQ(recorder.times[1], kLatency + Time(4'800'001));
+    }
+}
+
 TEST(FluidBackend, ABottleneckElsewhereLeavesRoomForOthers) {
     // 1 -> 0, 2 -> 0, 3 -> 0 share the port of 0: B/3 each. 1 -> 4 shares the port of 1 with the first and
     // takes the rest, 2B/3. Sizes so that all end together: 2 MB and three times 1 MB: 1 MB·240 ps/B = 240

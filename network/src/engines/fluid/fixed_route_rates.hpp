@@ -1,6 +1,6 @@
 /// Rates of connections that keep one route, over links that are always there or that come and go with a
-/// schedule (flow_rates.hpp). `StaticRates` keeps a rate for each connection; with slack level_rates.hpp
-/// keeps one for each link.
+/// schedule (flow_rates.hpp). `StaticRates` keeps a rate for each connection; level_rates.hpp keeps one for
+/// each link.
 #pragma once
 
 #include "circuit_rates.hpp"

@@ -103,8 +103,13 @@ const MaxMinSolver::Counters& FlowRates::counters() const {
     ASTROLABE_ASSERT(false, "rates of a static network are counted");
 }
 
+bool can_keep_rates_by_link(const Fabric& fabric, const TransportTerms& terms) {
+    return fabric.is_static() && fabric.demand_aware_circuits() == nullptr && fabric.failures() == nullptr &&
+           terms == TransportTerms();
+}
+
 std::unique_ptr<FlowRates> make_flow_rates(std::shared_ptr<const LinkClasses> classes, ConnectionTerms* terms,
-                                           MaxMinSolver::Strategy strategy, double slack,
+                                           MaxMinSolver::Strategy strategy, std::optional<double> slack,
                                            std::vector<Connection>& connections,
                                            const ConnectionBytes& bytes) {
     const Fabric& fabric = classes->fabric();
@@ -122,9 +127,9 @@ std::unique_ptr<FlowRates> make_flow_rates(std::shared_ptr<const LinkClasses> cl
                          "a flow that a link fails under has a path that changes, and stands for itself");
         return std::make_unique<FailingRates>(fabric, connections, bytes);
     }
-    if (slack > 0.0) {
+    if (slack) {
         ASTROLABE_ASSERT(terms == nullptr, "terms cap connections, and links that keep levels know no caps");
-        return std::make_unique<LevelRates>(*classes, connections, bytes, slack);
+        return std::make_unique<LevelRates>(*classes, connections, bytes, *slack);
     }
     return std::make_unique<StaticRates>(*classes, terms, strategy, connections, bytes);
 }

@@ -2,7 +2,7 @@
 /// interface, and an implementation for each way in which links exist.
 ///
 ///     fixed_route_rates.hpp   all links at all times: max-min fair rates (max_min_solver.hpp)
-///     level_rates.hpp         the same with slack, kept by link (link_levels.hpp)
+///     level_rates.hpp         the same kept by link, with slack or without (link_levels.hpp)
 ///     fixed_route_rates.hpp   links come and go with a schedule: rates that repeat (circuit_rates.hpp)
 ///     demand_aware_rates.hpp  a controller moves links with what waits (demand_aware_circuits.hpp)
 ///     failing_rates.hpp       all links at all times, but for those that fail (failure_timeline.hpp)
@@ -180,12 +180,13 @@ protected:
     ServiceRecord* record_ = nullptr;  // null: nobody observes links
 };
 
-/// For the fabric of `classes`; `terms` may be null, and both outlive it. `slack`: of link_levels.hpp; not 0
-/// only in a static network without failures and terms.
-[[nodiscard]] std::unique_ptr<FlowRates> make_flow_rates(std::shared_ptr<const LinkClasses> classes,
-                                                         ConnectionTerms* terms,
-                                                         MaxMinSolver::Strategy strategy, double slack,
-                                                         std::vector<Connection>& connections,
-                                                         const ConnectionBytes& bytes);
+/// Whether rates can be kept by link: links are always there, do not fail, and nothing else limits a rate.
+[[nodiscard]] bool can_keep_rates_by_link(const Fabric& fabric, const TransportTerms& terms);
+
+/// For the fabric of `classes`; `terms` may be null, and both outlive it. `slack`: of link_levels.hpp, where
+/// rates are kept by link, which must be possible; nothing: by connection.
+[[nodiscard]] std::unique_ptr<FlowRates> make_flow_rates(
+    std::shared_ptr<const LinkClasses> classes, ConnectionTerms* terms, MaxMinSolver::Strategy strategy,
+    std::optional<double> slack, std::vector<Connection>& connections, const ConnectionBytes& bytes);
 
 }  // namespace astrolabe::network

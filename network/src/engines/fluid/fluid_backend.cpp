@@ -14,6 +14,9 @@ namespace {
 /// Room is made for so many connections at first, lest a million be moved again and again while they are met.
 constexpr std::size_t kPairsAtOnce = std::size_t{1} << 20;
 
+/// Hosts from which on rates are kept by link: thousands of connections can share their links then.
+constexpr std::size_t kHostsByLink = 64;
+
 }  // namespace
 
 FluidBackend::FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOptions options)
@@ -29,9 +32,8 @@ FluidBackend::FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOpti
                                       fabric().failures() == nullptr),
         "rates of links that come and go are updated when these do");
     ASTROLABE_ASSERT(
-        rate_slack_ == 0.0 || (fabric().is_static() && fabric().demand_aware_circuits() == nullptr &&
-                               fabric().failures() == nullptr && options.terms == TransportTerms() &&
-                               rate_interval_ == Time(0) && classes_->flows_per_representative() == 1),
+        rate_slack_ == 0.0 || (can_keep_rates_by_link(fabric(), options.terms) && rate_interval_ == Time(0) &&
+                               classes_->flows_per_representative() == 1),
         "links leave slack where they are always there, and to every connection by itself");
     if (rate_interval_ > Time(0)) {
         withheld_bytes_.resize(fabric().link_count());
@@ -40,13 +42,26 @@ FluidBackend::FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOpti
     if (options.terms != TransportTerms()) {
         terms_ = std::make_unique<ConnectionTerms>(options.terms, *classes_);
     }
-    rates_ = make_flow_rates(classes_, terms_.get(), strategy_, rate_slack_, connections_, *this);
+    rates_ = make_flow_rates(classes_, terms_.get(), strategy_,
+                             keeps_rates_by_link(options) ? std::optional(rate_slack_) : std::nullopt,
+                             connections_, *this);
     rates_keep_ends_ = rates_->keeps_ends();
     is_plain_ = terms_ == nullptr && rates_->keeps_latency();
 }
 
 FluidBackend::FluidBackend(std::shared_ptr<const Fabric> fabric, FluidOptions options)
     : FluidBackend(std::make_shared<const LinkClasses>(std::move(fabric)), options) {}
+
+bool FluidBackend::keeps_rates_by_link(const FluidOptions& options) const {
+    if (options.rate_slack > 0.0) {
+        return true;
+    }
+    const bool is_cheaper = fabric().host_count() >= kHostsByLink;
+    return (options.rates_kept == RatesKept::kByLink ||
+            (options.rates_kept == RatesKept::kWhereCheaper && is_cheaper)) &&
+           can_keep_rates_by_link(fabric(), options.terms) && rate_interval_ == Time(0) &&
+           strategy_ == MaxMinSolver::Strategy::kLocal && classes_->flows_per_representative() == 1;
+}
 
 std::uint32_t FluidBackend::connection_between(HostId source, HostId destination) {
     ASTROLABE_ASSERT(source.index() < fabric().host_count() && destination.index() < fabric().host_count(),

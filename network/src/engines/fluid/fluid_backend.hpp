@@ -43,8 +43,8 @@
 ///
 /// Complexity: two events per message (served, delivered), O(1) for those that end together and O(log
 /// connections) for others, plus the rate updates. Memory: about 200 bytes per pair that ever communicates
-/// over six classes of links, 110 over two, with slack a half more, and 4 per pair there could be up to 2,048
-/// hosts; 40 per message queued or on the wire.
+/// over six classes of links, 110 over two, a half more where rates are kept by link, and 4 per pair there
+/// could be up to 2,048 hosts; 40 per message queued or on the wire.
 #pragma once
 
 #include "../../host_pair_index.hpp"
@@ -71,6 +71,13 @@
 
 namespace astrolabe::network {
 
+/// How max-min fair rates of links that are always there are kept. Both are exact and give the same times.
+enum class RatesKept : std::uint8_t {
+    kWhereCheaper,  ///< by link where many connections share links: among 64 hosts and more
+    kByConnection,  ///< fixed_route_rates.hpp
+    kByLink         ///< level_rates.hpp
+};
+
 struct FluidOptions {
     /// kWholeNetwork gives the same results and is for comparison only.
     MaxMinSolver::Strategy strategy = MaxMinSolver::Strategy::kLocal;
@@ -82,6 +89,10 @@ struct FluidOptions {
     /// the fabric is static and without failures, and there are no terms. Where links are observed or delays
     /// accounted, none is left. Not on classes that are folded.
     double rate_slack = 0.0;
+    /// By connection whatever is said: where links come and go, fail or are observed, where delays are
+    /// accounted, with terms, an interval or the other strategy, and on classes that are folded. By link:
+    /// with slack.
+    RatesKept rates_kept = RatesKept::kWhereCheaper;
 };
 
 class FluidBackend final : public NetworkBackend, private ConnectionBytes {
@@ -183,6 +194,7 @@ private:
     [[nodiscard]] Time next_update();
     /// The end that is planned first, or a bound of it; Time::max(): none is.
     [[nodiscard]] Time next_planned();
+    [[nodiscard]] bool keeps_rates_by_link(const FluidOptions& options) const;
     /// Before anything is sent: rates are from now on kept by connection, without slack.
     void follow_connections();
     /// Nothing: rates adapt at once.
@@ -197,7 +209,7 @@ private:
     std::unique_ptr<DelayLedger> ledger_;    // null where nobody asked
     std::unique_ptr<ServiceRecord> record_;  // null where nobody observes links
     Pulses pulses_;
-    bool rates_keep_ends_;  // else completions_ does
+    bool rates_keep_ends_;  // rates are kept by link; else completions_ does
     bool is_plain_;         // a message arrives the latency of its connection after its last bit
     Starter starter_{*this};
     HostPairIndex pairs_;

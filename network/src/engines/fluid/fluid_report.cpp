@@ -50,9 +50,9 @@ PieceBytes FluidBackend::in_service(std::uint32_t index) const {
 }
 
 void FluidBackend::follow_connections() {
-    if (applies_slack_) {
+    if (rates_keep_ends_) {
         ASTROLABE_ASSERT(sent_ == 0, "rates are kept by connection from the first message on");
-        rates_ = make_flow_rates(classes_, terms_.get(), strategy_, 0.0, connections_, *this);
+        rates_ = make_flow_rates(classes_, terms_.get(), strategy_, std::nullopt, connections_, *this);
         rates_keep_ends_ = rates_->keeps_ends();
         applies_slack_ = false;
     }

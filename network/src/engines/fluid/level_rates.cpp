@@ -1,6 +1,7 @@
 #include "level_rates.hpp"
 
 #include "leg_bytes.hpp"
+#include "max_min_arithmetic.hpp"
 #include "rounding.hpp"
 
 #include <algorithm>
@@ -134,7 +135,7 @@ double LevelRates::leave(const LinkLevels::Moved& moved, Time now) {
     const Service serving = service(moved.flow, from);
     const double left = std::max(0.0, serving.work - served_at(serving.rate, now - serving.since));
     const double rate = snapped(levels_.rate(moved.flow));
-    const bool is_same = rate == serving.rate;
+    const bool is_same = std::abs(rate - serving.rate) <= kSameLevel * serving.rate;
     connection.since = is_same ? serving.since : now;
     connection.work = is_same ? serving.work : left;
     return left;

@@ -14,9 +14,10 @@ inline constexpr double kExactIntegers = 0x1p53;
     return value < kExactIntegers && value == std::floor(value);
 }
 
-/// A duration so little above a picosecond counts as that picosecond.
+/// A duration so little above a picosecond counts as that picosecond. At least what a microsecond allows: the
+/// work that is left for a short time errs by what was served before.
 [[nodiscard]] inline double rounding_tolerance(double duration) {
-    return std::min(duration * 0x1p-36, 0.25);
+    return std::clamp(duration * 0x1p-36, 0x1p-16, 0.25);
 }
 
 /// The whole number of bit/s that a rate misses by no more than sums of shares in another order may differ,
