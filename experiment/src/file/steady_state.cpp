@@ -8,8 +8,8 @@ namespace astrolabe::experiment {
 
 namespace {
 
-constexpr Percentage kMostTolerance{10.0};
-constexpr int kMostWindow = 1000;
+constexpr Percentage kMaxTolerance{10.0};
+constexpr int kMaxWindow = 1000;
 
 }  // namespace
 
@@ -20,9 +20,9 @@ Schema<SteadyState> steady_state_schema() {
             "tolerance", &SteadyState::tolerance,
             "by how much the longest of some iterations may be longer than the shortest for the others to "
             "be taken for alike; 0 %: only what repeats exactly is left out",
-            Range<Percentage>{Percentage{0.0}, kMostTolerance})
+            Range<Percentage>{Percentage{0.0}, kMaxTolerance})
         .optional("window", &SteadyState::window, "how many iterations these are, one after another",
-                  {2, kMostWindow});
+                  {2, kMaxWindow});
     return schema;
 }
 

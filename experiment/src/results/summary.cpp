@@ -199,7 +199,7 @@ Json skipped_json(const SkippedIterations& skipped, Time total) {
               {"skipped_iterations", skipped.skipped},
               {"tolerance", skipped.tolerance}};
     if (skipped.how == How::kNone) {
-        json["refusal"] = skipped.refusal;
+        json["reason"] = skipped.reason;
         return json;
     }
     json["period_iterations"] = skipped.period;

@@ -170,7 +170,7 @@ std::string exposed_text(const MeanStream& means, double total, std::string_view
 std::string skipped_text(const SkippedIterations& skipped, Time total) {
     using How = SkippedIterations::How;
     if (skipped.how == How::kNone) {
-        return fmt::format("all {} iterations simulated: {}", skipped.iterations, skipped.refusal);
+        return fmt::format("all {} iterations simulated: {}", skipped.iterations, skipped.reason);
     }
     const std::string what = fmt::format("{} of {} iterations left out", skipped.skipped, skipped.iterations);
     const std::string time = readable(skipped.period_time);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <astrolabe/core/assert.hpp>
 #include <astrolabe/experiment/run/engine_cost.hpp>
 
 namespace astrolabe::experiment {
@@ -23,19 +22,22 @@ constexpr double kUpdatesOfAMessage = 2;
 constexpr double kSlowestBeginning = 50;
 constexpr double kFastestBeginning = 5;
 
-/// As it is registered.
-network::BackendMaker maker_of(const std::string& kind, const Components& components) {
+/// As it is registered; nothing where it has keys without a default.
+std::optional<network::BackendMaker> maker_of(const std::string& kind, const Components& components) {
     ConfigNode node = ConfigNode::mapping();
     node.set("kind", ConfigNode::scalar(kind));
     ReadContext context;
     const auto backend = components.backends.read(node, context);
-    ASTROLABE_ASSERT(backend, "every registered engine has defaults of all its keys");
-    return backend->make();
+    return backend ? std::optional(backend->make()) : std::nullopt;
+}
+
+bool has_packets(const network::BackendMaker& backend) {
+    return backend.packet_payload > Bytes(0);
 }
 
 /// Not what serves as reference, or is no model of shared links.
 bool is_offered(const network::BackendMaker& backend) {
-    return backend.shares_links && (backend.packet_payload == Bytes(0) || backend.reports_packets);
+    return backend.shares_links && (!has_packets(backend) || backend.reports_packets);
 }
 
 std::string cost_text(const EngineCost& cost) {
@@ -78,16 +80,19 @@ std::optional<EngineSuggestion> cheaper_engine(const Experiment& experiment, con
         return std::nullopt;
     }
     EngineSuggestion suggestion{
-        engine_cost(experiment.backend_kind, experiment.backend.reports_packets, prediction), {}};
+        engine_cost(experiment.backend_kind, has_packets(experiment.backend), prediction), {}};
     for (const ComponentDescription& engine : components.backends.descriptions()) {
-        network::BackendMaker maker = maker_of(engine.name, components);
-        if (engine.name == experiment.backend_kind || !is_offered(maker) || maker.unsupported(fabric)) {
+        if (engine.name == experiment.backend_kind) {
+            continue;
+        }
+        std::optional<network::BackendMaker> maker = maker_of(engine.name, components);
+        if (!maker || !is_offered(*maker) || maker->unsupported(fabric)) {
             continue;
         }
         Experiment other = experiment;
         other.backend_kind = engine.name;
-        other.backend = std::move(maker);
-        const EngineCost cost = engine_cost(engine.name, other.backend.reports_packets, predict(other));
+        other.backend = *std::move(maker);
+        const EngineCost cost = engine_cost(engine.name, has_packets(other.backend), predict(other));
         const bool is_first = suggestion.cheaper.kind.empty();
         if (is_cheaper(cost, suggestion.own) && (is_first || cost.seconds < suggestion.cheaper.seconds)) {
             suggestion.cheaper = cost;

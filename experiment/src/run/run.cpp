@@ -116,7 +116,7 @@ Executed execute(const Experiment& experiment, const std::vector<network::HostId
     }
     if (steady) {
         steady->complete(executed.execution, executed.network);
-        skipped = steady->summary();
+        skipped = steady->summary(executed.execution.finished);
     }
     return executed;
 }

@@ -43,7 +43,9 @@ JobStanding standing_of(const system::Executor& executor, const Experiment& expe
     const auto share = [](auto part, auto whole) {
         return std::min(1.0, static_cast<double>(part) / static_cast<double>(whole));
     };
-    if (experiment.backend.packet_payload > Bytes(0) && bytes > Bytes(0) &&
+    if (executor.ends_early()) {
+        standing.done = share(executor.finished_operations(), executor.total_operations());
+    } else if (experiment.backend.packet_payload > Bytes(0) && bytes > Bytes(0) &&
         experiment.background == nullptr) {
         standing.done = share(backend.bytes_delivered().count(), bytes.count());
     } else if (messages > 0) {

@@ -160,9 +160,14 @@ bool SteadyRun::at_rest(int finished) {
 
 bool SteadyRun::skip(const Instant& from, const Instant& to, How how) {
     const int length = to.iterations - from.iterations;
-    const int periods = (experiment_.program.iterations - executor_.begun_iterations()) / length;
+    const int begun = executor_.begun_iterations();
+    const int periods = (experiment_.program.iterations - begun) / length;
     if (periods == 0) {
-        is_late_ = true;
+        if (late_.empty()) {
+            late_ = fmt::format("{} iterations repeat, as was seen when {} had begun: {} or more would be "
+                                "worth it",
+                                length, begun, begun + length);
+        }
         return false;
     }
     summary_.how = how;
@@ -208,7 +213,7 @@ void SteadyRun::complete(system::ExecutionReport& report, network::NetworkStatis
     }
 }
 
-std::string SteadyRun::refusal() const {
+std::string SteadyRun::reason() const {
     if (!alike_from_) {
         return "the operations of its iterations are interleaved";
     }
@@ -216,8 +221,8 @@ std::string SteadyRun::refusal() const {
         return summary_.iterations < 3 ? "there are too few iterations"
                                        : "no two of its iterations are alike";
     }
-    if (is_late_) {
-        return "it became steady when its last iterations had begun";
+    if (!late_.empty()) {
+        return late_;
     }
     const std::string measured = rule_.tolerance.percent > 0
                                      ? fmt::format("; no {} iterations in a row agreed within {:g} %",
@@ -226,18 +231,23 @@ std::string SteadyRun::refusal() const {
     if (rest_ == nullptr) {
         return "this engine does not tell its state" + measured;
     }
-    if (const auto reason = system::unknown_state(experiment_.program, experiment_.cluster.options)) {
-        return *reason + measured;
+    if (const auto unknown = system::unknown_state(experiment_.program, experiment_.cluster.options)) {
+        return *unknown + measured;
     }
     return (has_rested_ ? "no state was that of an earlier iteration"
                         : "no iteration ended with nothing in flight in a network whose state is known") +
            measured;
 }
 
-SkippedIterations SteadyRun::summary() const {
+SkippedIterations SteadyRun::summary(bool finished) const {
     SkippedIterations summary = summary_;
     if (!skipped_) {
-        summary.refusal = refusal();
+        summary.reason = reason();
+    } else if (!finished) {
+        summary = {};
+        summary.iterations = summary_.iterations;
+        summary.tolerance = summary_.tolerance;
+        summary.reason = "the run did not end";
     }
     return summary;
 }

@@ -33,7 +33,8 @@ public:
 
     /// What the whole run is told of. `statistics` are those of the end.
     void complete(system::ExecutionReport& report, network::NetworkStatistics& statistics) const;
-    [[nodiscard]] SkippedIterations summary() const;
+    /// Where the run has not `finished`, nothing was left out of what it is told to have done.
+    [[nodiscard]] SkippedIterations summary(bool finished) const;
 
 private:
     using How = SkippedIterations::How;
@@ -49,7 +50,7 @@ private:
     /// Whether there was something to leave out.
     bool skip(const Instant& from, const Instant& to, How how);
     [[nodiscard]] bool is_steady() const;
-    [[nodiscard]] std::string refusal() const;
+    [[nodiscard]] std::string reason() const;
 
     const Experiment& experiment_;
     const SteadyState& rule_;
@@ -60,7 +61,7 @@ private:
     std::deque<Instant> rests_;
     std::deque<Instant> ends_;  // of iterations, as many as the window and one
     bool has_rested_ = false;   // with a state that is known
-    bool is_late_ = false;      // steady, with all iterations begun
+    std::string late_;          // steady, with too few iterations to come
     SkippedIterations summary_;
     std::optional<system::SkippedPeriods> skipped_;
     network::NetworkStatistics network_from_;

@@ -30,7 +30,7 @@ KnownPaths::KnownPaths(const Fabric& fabric, std::size_t most_bytes)
 
 void KnownPaths::forget() {
     pairs_ = 0;
-    code_ = {0};
+    code_ = std::vector<std::uint8_t>{0};  // an assignment would keep the room
     places_ = std::vector<std::uint32_t>(kFewestSlots, 0);
 }
 

@@ -265,6 +265,10 @@ void Executor::end_before(int iteration) {
     implementation_->end_before(iteration);
 }
 
+bool Executor::ends_early() const {
+    return implementation_->ends_early();
+}
+
 std::uint64_t Executor::finished_operations() const {
     return implementation_->finished_operations();
 }

@@ -41,6 +41,7 @@ public:
     [[nodiscard]] AccountsSoFar so_far() const;
     [[nodiscard]] int begun_iterations() const { return ranks_.begun_iterations(); }
     void end_before(int iteration);
+    [[nodiscard]] bool ends_early() const { return operations_end_ < program_.operations.size(); }
     void before_compute_ends() override;
 
     /// Carries consequences through until nothing more happens at this instant: ends of chunks, then of

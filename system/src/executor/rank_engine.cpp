@@ -192,7 +192,8 @@ void RankEngine::compute(OwnIndex own, RankId id, Place place) {
 }
 
 void RankEngine::set_timer(Time delay, Place place) {
-    streams_[place].due = backend_.now() + delay;
+    const Time now = backend_.now();
+    streams_[place].due = delay < Time::max() - now ? now + delay : Time::max();
     streams_[place].timer = timers_set_++;
     timers_.set(delay, *this, place);
 }

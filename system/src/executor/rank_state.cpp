@@ -77,11 +77,12 @@ void RankEngine::add_state(StateHash& hash, StateHash& order, OperationId first_
             const Place place = place_of(id, number);
             const Stream& stream = streams_[place];
             const std::vector<OwnIndex>& computations = role.computations(number);
-            hash.add(stream.next_compute < computations.size() && !is_first_come()
-                         ? relative(computations[stream.next_compute])
-                         : ~std::uint64_t{0});
+            const bool has_next = stream.next_compute < computations.size();
+            hash.add(has_next && !is_first_come() ? relative(computations[stream.next_compute])
+                                                  : ~std::uint64_t{0});
             hash.add(std::uint64_t{stream.next_dependency});
-            hash.add(stream.idle_since - now);
+            // Since when a stream waits for nothing decides nothing.
+            hash.add(has_next ? stream.idle_since - now : Time(0));
             hash.add(std::uint64_t{stream.is_computing});
             if (!stream.is_computing) {
                 continue;

@@ -99,6 +99,14 @@ TEST_F(CheaperEngineTest, IsTheCheapestThatRunsTheExperiment) {
     EXPECT_EQ(json.at("own").at("cpu_s_between"), (nlohmann::ordered_json{400.0, 2500.0}));
 }
 
+TEST_F(CheaperEngineTest, SegmentsOfTcpAreEventsOfPackets) {
+    // 0.4 · 1000 s, as of packets, though TCP reports none.
+    const auto found = suggestion({"backend={kind: tcp}"}, 1000);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->own.kind, "tcp");
+    EXPECT_DOUBLE_EQ(found->own.least, 400);
+}
+
 TEST_F(CheaperEngineTest, IsNotSaidOfShortRuns) {
     EXPECT_FALSE(suggestion({"backend={kind: packet}"}, 4.9));
 }

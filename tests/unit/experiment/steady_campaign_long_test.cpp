@@ -5,13 +5,13 @@ namespace astrolabe::testing {
 namespace {
 
 TEST(SteadyCampaignLong, RingAndDlrmOf128RanksAreRightAndTwentyTimesLess) {
-    const SteadyOutcome outcome = run_steady_campaign({{128}, 100, {32, 128}}, 4, 28);
+    const SteadyOutcome outcome = run_steady_campaign({{128}, 160, {32, 128}}, 12, 28);
     fmt::print(
-        "exact {}, but for the order {}, measured {} of 4; worst difference {:.3g} %; events {} of {}\n",
+        "exact {}, but for the order {}, measured {} of 12; worst difference {:.3g} %; events {} of {}\n",
         outcome.exact, outcome.but_order, outcome.measured, 100.0 * outcome.worst, outcome.events,
         outcome.whole_events);
-    // Two or three iterations to find the period and one or two to end with, seven by measure, of 100.
-    EXPECT_GT(outcome.whole_events, 12 * outcome.events);
+    // By measure seven of 160 iterations are simulated, 160 / 7 = 22.9.
+    EXPECT_GT(outcome.whole_events, 20 * outcome.events);
 }
 
 }  // namespace

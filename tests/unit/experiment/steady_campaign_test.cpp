@@ -12,6 +12,7 @@ TEST(SteadyCampaign, FiftyExperimentsAreRightWithinOnePercent) {
         outcome.exact, outcome.but_order, outcome.measured, 100.0 * outcome.worst, outcome.events,
         outcome.whole_events);
     EXPECT_GE(outcome.measured, 5);
+    EXPECT_GE(outcome.exact + outcome.but_order, 5);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include <astrolabe/core/random.hpp>
 #include <astrolabe/core/units.hpp>
 
 namespace astrolabe {
@@ -14,10 +15,7 @@ namespace astrolabe {
 class StateHash {
 public:
     void add(std::uint64_t word) {
-        std::uint64_t z = (hash_ ^ word) + 0x9e3779b97f4a7c15U;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-        hash_ = z ^ (z >> 31);
+        hash_ = mix_bits((hash_ ^ word) + kGoldenGamma);
     }
     void add(std::int64_t word) { add(static_cast<std::uint64_t>(word)); }
     void add(Time time) { add(time.count()); }

@@ -1,4 +1,4 @@
-/// What a backend remembers of the past while nothing is under way.
+/// What a backend remembers of the past while nothing is in flight.
 ///
 /// A backend is *at rest* where no message is outstanding, nothing of an earlier one is left in the network
 /// (acknowledgements, retransmissions, frames), and no event is pending but timers of its user. What happens
@@ -12,10 +12,11 @@
 
 namespace astrolabe::network {
 
-/// A NetworkBackend that can tell is one of these, too.
+/// A NetworkBackend whose state can be known is one of these, too.
 class RestState {
 public:
-    /// Nothing: something is under way, or this backend as it is set up cannot tell. O(links).
+    /// Nothing: something is in flight, or the state of this backend, as it is set up, is not known.
+    /// O(links).
     [[nodiscard]] virtual std::optional<std::uint64_t> state_at_rest() const = 0;
 
 protected:

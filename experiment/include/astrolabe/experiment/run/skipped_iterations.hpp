@@ -11,7 +11,7 @@ namespace astrolabe::experiment {
 
 struct SkippedIterations {
     enum class How : std::uint8_t {
-        kNone,      ///< every iteration was simulated: `refusal` says why
+        kNone,      ///< every iteration was simulated: `reason` says why
         kExact,     ///< the state was that of an earlier iteration
         kButOrder,  ///< likewise, but for the order of computations that end at one instant
         kMeasured   ///< as many iterations as the window has took as long, within the tolerance
@@ -25,7 +25,7 @@ struct SkippedIterations {
     double tolerance = 0;
     Time shortest{};  ///< of the iterations of the window; kMeasured
     Time longest{};   ///< likewise
-    std::string refusal;
+    std::string reason;
 
     [[nodiscard]] int simulated() const { return iterations - skipped; }
     /// (longest - shortest) / shortest.

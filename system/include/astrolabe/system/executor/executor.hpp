@@ -316,6 +316,8 @@ public:
     /// begun_iterations() or later. The report is that of a shorter program, with empty records of what did
     /// not run. Once.
     void end_before(int iteration);
+    /// Whether end_before was called: total_operations() are fewer than those of the program then.
+    [[nodiscard]] bool ends_early() const;
 
     /// (operation, rank, time); a collective finishes on each of its ranks, at times of their own. A folded
     /// run notifies of representatives only.
