@@ -86,7 +86,7 @@ RandomNetwork grid(Draw& draw, const char* kind) {
         hosts *= size;
     }
     Tree network{{"kind", kind}, {"sizes", sizes}, {"link", cable(draw)}};
-    if (std::string_view(kind) == "mesh" && draw.once_in(2)) {
+    if (draw.once_in(2)) {
         network["routing"] = draw.of({"minimal", "dimension_order", "valiant"});
     }
     balance(draw, network);

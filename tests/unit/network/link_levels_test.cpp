@@ -152,6 +152,39 @@ TEST(LinkLevels, WithSlackALevelWaitsUntilThereIsEnoughToGain) {
     EXPECT_EQ(levels.rate(10), 12.0);
 }
 
+TEST(LinkLevels, AnotherLinkTakesOverWhereALevelRoseTooHigh) {
+    // Link 0 of 4 shares 4/3 among three; flow 1 goes on over link 1 of 3, whose other flow has 3 - 4/3 =
+    // 5/3.
+    LinkLevels levels = started({4.0, 3.0}, {path({0}), path({0, 1}), path({0}), path({1})});
+    EXPECT_DOUBLE_EQ(levels.rate(1), 4.0 / 3.0);
+    EXPECT_DOUBLE_EQ(levels.rate(3), 5.0 / 3.0);
+    // Without flow 2 link 0 has 2 for each. With 2 and 5/3 link 1 would carry more than 3: it limits both of
+    // its flows to 3/2, and link 0 has 4 - 3/2 for the one that is left.
+    levels.stop(2);
+    levels.update();
+    EXPECT_EQ(levels.rate(0), 2.5);
+    EXPECT_EQ(levels.rate(1), 1.5);
+    EXPECT_EQ(levels.bottleneck(1), 1U);
+    EXPECT_EQ(levels.rate(3), 1.5);
+}
+
+TEST(LinkLevels, ALinkThatRisesTakesOverWhoHasMore) {
+    // Links 0, 1 and 2 of 6. Two flows have 0 alone, one has 0 and 1, and 1 has another: 2 each on link 0,
+    // and 4 on link 1 for the flow that is also on link 2, which it leaves 2 there.
+    LinkLevels levels =
+        started({6.0, 6.0, 6.0}, {path({0}), path({0}), path({0, 1}), path({1, 2}), path({2})});
+    EXPECT_EQ(levels.rate(2), 2.0);
+    EXPECT_EQ(levels.rate(3), 3.0);  // as much as link 2 gives to each
+    EXPECT_EQ(levels.rate(4), 3.0);
+    // Both others of link 0 stop: flow 2 gets what link 1 gives each, 3, and so does flow 3 there.
+    levels.stop(0);
+    levels.stop(1);
+    levels.update();
+    EXPECT_EQ(levels.rate(2), 3.0);
+    EXPECT_EQ(levels.rate(3), 3.0);
+    EXPECT_EQ(levels.rate(4), 3.0);
+}
+
 /// Random starts and stops, one or several per update; `check` after each.
 template <class Check>
 void drive(std::mt19937_64& random, Scenario& scenario, LinkLevels& levels, const Check& check) {

@@ -300,6 +300,9 @@ void FluidBackend::count_waits() {
 }
 
 void FluidBackend::settle_rates() {
+    if (rates_keep_ends_ && !has_rates_to_update_) {
+        return;
+    }
     if (now_ >= no_update_before_) {
         const bool has_interval = rate_interval_ > Time(0) && has_rates_to_update_;
         if (has_interval) {

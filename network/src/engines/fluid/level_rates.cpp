@@ -55,7 +55,7 @@ inline FlowRates::Service LevelRates::service(std::uint32_t index, const Clock& 
 
 inline bool LevelRates::is_stale(const Ending& ending, std::uint32_t link) const {
     const Course& course = courses_[ending.connection];
-    return !course.is_planned || levels_.bottleneck(ending.connection) != link || course.end != ending.at;
+    return course.planned != link || course.end != ending.at;
 }
 
 inline void LevelRates::look_at(std::uint32_t link) {
@@ -74,12 +74,10 @@ LevelRates::LevelRates(const LinkClasses& classes, std::vector<Connection>& conn
                        const ConnectionBytes& bytes, double slack)
     : FixedRouteRates(classes, nullptr, connections, bytes),
       levels_(capacities(classes), slack),
-      clocks_(classes.size()) {
+      clocks_(classes.size()),
+      ends_(classes.size()) {
     levels_.reserve(connections.capacity(), connections.capacity() * kLegsExpected);
     courses_.reserve(connections.capacity());
-    for (std::size_t i = 0; i < classes.size(); ++i) {
-        ends_.add_connection();
-    }
 }
 
 void LevelRates::add_flow(std::span<const ClassLeg> route, const MaxMinSolver::Terms& /*terms*/) {
@@ -107,16 +105,44 @@ double LevelRates::work_left(std::uint32_t index, Time now) const {
     return std::max(0.0, serving.work - served_at(serving.rate, now - serving.since));
 }
 
+Time LevelRates::end_on(Clock& clock, const Ending& ending) const {
+    const Ending& known = clock.known;
+    if (clock.known_end == Time() || known.connection != ending.connection || known.at != ending.at) {
+        clock.known = ending;
+        clock.known_end = end_of(service(ending.connection, clock), connections_[ending.connection].latency);
+    }
+    return clock.known_end;
+}
+
 void LevelRates::push(std::uint32_t connection, std::uint32_t link) {
     Clock& clock = clocks_[link];
-    courses_[connection].is_planned = true;
-    clock.endings.push_back({courses_[connection].end, connection});
+    const Ending ending{courses_[connection].end, connection};
+    courses_[connection].planned = link;
+    look_at(link);
+    if (!clock.endings.empty() && is_stale(clock.endings.front(), link)) {
+        replace_first(clock, ending);
+        return;
+    }
+    clock.endings.push_back(ending);
     if (clock.endings.size() > 2 * levels_.limited(link) + kStaleEndings) {
         drop_stale(link);
     } else {
         std::push_heap(clock.endings.begin(), clock.endings.end(), ends_later);
     }
-    look_at(link);
+}
+
+void LevelRates::replace_first(Clock& clock, const Ending& ending) {
+    std::vector<Ending>& endings = clock.endings;
+    std::size_t place = 0;
+    for (std::size_t below = 1; below < endings.size(); below = 2 * place + 1) {
+        below += below + 1 < endings.size() && ends_later(endings[below], endings[below + 1]) ? 1 : 0;
+        if (!ends_later(ending, endings[below])) {
+            break;
+        }
+        endings[place] = endings[below];
+        place = below;
+    }
+    endings[place] = ending;
 }
 
 void LevelRates::drop_stale(std::uint32_t link) {
@@ -152,6 +178,7 @@ std::span<const std::uint32_t> LevelRates::update(Time now) {
         clock.at = at(clock, now);
         clock.since = now;
         clock.rate = snapped(levels_.level(link));
+        clock.known_end = Time();
         ++clock.changes;
         look_at(link);
     }
@@ -163,9 +190,10 @@ std::span<const std::uint32_t> LevelRates::update(Time now) {
         course.end.advance(left_[i]);
         course.changes = clocks_[link].changes;
         if (moved.from != LinkLevels::kNone) {
+            clocks_[moved.from].known_end = Time();
             look_at(moved.from);
         }
-        if (moved.from == LinkLevels::kNone || course.is_planned) {
+        if (moved.from == LinkLevels::kNone || course.planned != kNoLink) {
             push(moved.flow, link);
         }
     }
@@ -193,35 +221,40 @@ Time LevelRates::next_end(Time now) {
         while (!clock.endings.empty() && is_stale(clock.endings.front(), link)) {
             pop(clock);
         }
-        const Time end = clock.endings.empty() ? Time::max() : completion(clock.endings.front().connection);
-        if (end == Time::max()) {
-            ends_.remove(link);
-        } else {
-            ends_.set(link, std::max(end, now));
+        if (clock.endings.empty()) {
+            ends_.set(link, Time::max().count());
+            continue;
         }
+        ends_.set(link, std::max(end_on(clock, clock.endings.front()), now).count());
     }
     pending_.clear();
-    return ends_.next_time();
+    return Time(ends_.least());
 }
 
 std::span<const std::uint32_t> LevelRates::take_ends(Time now) {
     taken_.clear();
-    for (const std::uint32_t link : ends_.take()) {
+    ends_.for_each_least([&](std::uint32_t link) {
         Clock& clock = clocks_[link];
-        while (!clock.endings.empty()) {
-            const Ending first = clock.endings.front();
-            const bool is_of_now = !is_stale(first, link);
-            if (is_of_now && completion(first.connection) > now) {
-                break;
-            }
-            pop(clock);
-            if (is_of_now) {
-                courses_[first.connection].is_planned = false;
+        const std::vector<Ending>& endings = clock.endings;
+        look_at(link);
+        while (!endings.empty()) {
+            const Ending first = endings.front();
+            if (!is_stale(first, link)) {
+                if (end_on(clock, first) > now) {
+                    return;
+                }
+                courses_[first.connection].planned = kNoLink;
                 taken_.push_back(first.connection);
             }
+            // If the next one comes later, the place is kept for what the connection serves next.
+            const std::size_t next = endings.size() > 2 && ends_later(endings[1], endings[2]) ? 2 : 1;
+            if (next >= endings.size() ||
+                (!is_stale(endings[next], link) && end_on(clock, endings[next]) > now)) {
+                return;
+            }
+            pop(clock);
         }
-        look_at(link);
-    }
+    });
     std::sort(taken_.begin(), taken_.end());
     return taken_;
 }

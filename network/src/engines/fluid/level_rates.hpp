@@ -23,9 +23,9 @@
 /// and 24 for each end in a heap, of which up to half are stale.
 #pragma once
 
-#include "completion_queue.hpp"
 #include "fixed_route_rates.hpp"
 #include "link_levels.hpp"
+#include "minimum_tree.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -59,6 +59,8 @@ public:
     [[nodiscard]] const MaxMinSolver::Counters& counters() const override { return levels_.counters(); }
 
 private:
+    static constexpr std::uint32_t kNoLink = LinkLevels::kNone;
+
     /// Virtual time in bytes.
     struct Virtual {
         std::int64_t whole = 0;
@@ -79,11 +81,13 @@ private:
         std::uint32_t changes = 0;
         bool is_pending = false;      ///< its earliest end is to be looked for
         std::vector<Ending> endings;  ///< a heap; those of connections that moved or went on are stale
+        Ending known;                 ///< one of them, whose end was computed at this rate …
+        Time known_end;               ///< … already; Time(): none
     };
     struct Course {
         Virtual end;
-        std::uint32_t changes = 0;  ///< of the clock, when the connection came to it
-        bool is_planned = false;    ///< is in the heap of its bottleneck
+        std::uint32_t changes = 0;        ///< of the clock, when the connection came to it
+        std::uint32_t planned = kNoLink;  ///< the link in whose heap it is
     };
 
     static bool ends_later(const Ending& a, const Ending& b) { return a.at > b.at; }
@@ -92,17 +96,20 @@ private:
     /// What a connection serves, since when it has had its rate.
     [[nodiscard]] Service service(std::uint32_t connection, const Clock& clock) const;
     [[nodiscard]] bool is_stale(const Ending& ending, std::uint32_t link) const;
+    /// When what is planned so ends, at the rate of the clock.
+    [[nodiscard]] Time end_on(Clock& clock, const Ending& ending) const;
     void push(std::uint32_t connection, std::uint32_t link);
-    void pop(Clock& clock);
+    static void pop(Clock& clock);
+    static void replace_first(Clock& clock, const Ending& ending);
     void drop_stale(std::uint32_t link);
     void look_at(std::uint32_t link);
     /// Before clocks change: what a connection that moves has left at `now`.
     [[nodiscard]] double leave(const LinkLevels::Moved& moved, Time now);
 
     LinkLevels levels_;
-    std::vector<Clock> clocks_;    // by link class
-    std::vector<Course> courses_;  // by connection
-    CompletionQueue ends_;         // by link class
+    std::vector<Clock> clocks_;       // by link class
+    std::vector<Course> courses_;     // by connection
+    MinimumTree<std::int64_t> ends_;  // by link class: the picosecond at which its first message ends
     std::vector<std::uint32_t> pending_;
     std::vector<double> left_;
     std::vector<std::uint32_t> taken_;

@@ -19,7 +19,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 LinkLevels::LinkLevels(std::vector<double> capacities, double slack)
     : slack_(slack),
       links_(capacities.size()),
-      crossings_(capacities.size()) {
+      crossings_(capacities.size()),
+      queue_(capacities.size()) {
     ASTROLABE_ASSERT(slack >= 0.0 && slack < 1.0, "slack is a part of a level");
     for (std::size_t i = 0; i < capacities.size(); ++i) {
         links_[i].capacity = capacities[i];
@@ -28,11 +29,9 @@ LinkLevels::LinkLevels(std::vector<double> capacities, double slack)
 
 void LinkLevels::add_flow(std::span<const ClassLeg> route) {
     for (const ClassLeg& leg : route) {
-        leg_links_.push_back(leg.link_class);
-        leg_loads_.push_back(leg.load);
-        leg_places_.push_back(kNone);
+        legs_.push_back({leg.load, leg.link_class, kNone});
     }
-    first_legs_.push_back(static_cast<std::uint32_t>(leg_links_.size()));
+    first_legs_.push_back(static_cast<std::uint32_t>(legs_.size()));
     bottlenecks_.push_back(kNone);
     moved_in_.push_back(0);
 }
@@ -41,20 +40,18 @@ void LinkLevels::reserve(std::size_t flows, std::size_t legs) {
     first_legs_.reserve(flows + 1);
     bottlenecks_.reserve(flows);
     moved_in_.reserve(flows);
-    leg_links_.reserve(legs);
-    leg_loads_.reserve(legs);
-    leg_places_.reserve(legs);
+    legs_.reserve(legs);
 }
 
 void LinkLevels::start(std::uint32_t flow) {
     const std::uint32_t first = first_legs_[flow];
     ASTROLABE_ASSERT(first < first_legs_[flow + 1], "a flow that uses no link has no rate");
-    ASTROLABE_ASSERT(leg_places_[first] == kNone, "only an idle flow starts");
-    for (std::uint32_t leg = first; leg < first_legs_[flow + 1]; ++leg) {
-        std::vector<Crossing>& crossings = crossings_[leg_links_[leg]];
-        leg_places_[leg] = static_cast<std::uint32_t>(crossings.size());
-        crossings.push_back({flow, leg});
-        touch(leg_links_[leg]);
+    ASTROLABE_ASSERT(legs_[first].place == kNone, "only an idle flow starts");
+    for (Leg& leg : legs_of(flow)) {
+        std::vector<Crossing>& crossings = crossings_[leg.link];
+        leg.place = static_cast<std::uint32_t>(crossings.size());
+        crossings.push_back({flow, static_cast<std::uint32_t>(&leg - legs_.data())});
+        touch(leg.link);
     }
     ++active_;
     started_.push_back(flow);
@@ -62,20 +59,20 @@ void LinkLevels::start(std::uint32_t flow) {
 
 void LinkLevels::stop(std::uint32_t flow) {
     const std::uint32_t first = first_legs_[flow];
-    ASTROLABE_ASSERT(leg_places_[first] != kNone, "only an active flow stops");
+    ASTROLABE_ASSERT(legs_[first].place != kNone, "only an active flow stops");
     const std::uint32_t bottleneck = std::exchange(bottlenecks_[flow], kNone);
     const double rate = bottleneck == kNone ? 0.0 : links_[bottleneck].level;
-    for (std::uint32_t leg = first; leg < first_legs_[flow + 1]; ++leg) {
-        const std::uint32_t link = leg_links_[leg];
+    for (Leg& leg : legs_of(flow)) {
+        const std::uint32_t link = leg.link;
         std::vector<Crossing>& crossings = crossings_[link];
         if (link == bottleneck) {
             drop_own(link, leg);
         } else {
-            links_[link].held.add(-leg_loads_[leg] * rate);
+            links_[link].held.add(-leg.load * rate);
         }
-        swap_places(link, leg_places_[leg], static_cast<std::uint32_t>(crossings.size() - 1));
+        swap_places(link, leg.place, static_cast<std::uint32_t>(crossings.size() - 1));
         crossings.pop_back();
-        leg_places_[leg] = kNone;
+        leg.place = kNone;
         if (links_[link].own_count > 0) {
             touch(link);
         }
@@ -86,14 +83,14 @@ void LinkLevels::stop(std::uint32_t flow) {
 double LinkLevels::load(std::uint32_t link) const {
     double sum = 0.0;
     for (const Crossing& crossing : crossings_[link]) {
-        sum += leg_loads_[crossing.leg] * rate(crossing.flow);
+        sum += legs_[crossing.leg].load * rate(crossing.flow);
     }
     return sum;
 }
 
 bool LinkLevels::is_alone(std::uint32_t flow) const {
-    for (std::uint32_t leg = first_legs_[flow]; leg < first_legs_[flow + 1]; ++leg) {
-        if (crossings_[leg_links_[leg]].size() > 1) {
+    for (const Leg& leg : legs_of(flow)) {
+        if (crossings_[leg.link].size() > 1) {
             return false;
         }
     }
@@ -103,21 +100,23 @@ bool LinkLevels::is_alone(std::uint32_t flow) const {
 void LinkLevels::serve_alone(std::uint32_t flow) {
     double level = kInfinity;
     std::uint32_t bottleneck = kNone;
-    for (std::uint32_t leg = first_legs_[flow]; leg < first_legs_[flow + 1]; ++leg) {
-        const double candidate = links_[leg_links_[leg]].capacity / leg_loads_[leg];
+    for (const Leg& leg : legs_of(flow)) {
+        const double candidate = links_[leg.link].capacity / leg.load;
         if (candidate < level) {
             level = candidate;
-            bottleneck = leg_links_[leg];
+            bottleneck = leg.link;
         }
     }
-    for (std::uint32_t leg = first_legs_[flow]; leg < first_legs_[flow + 1]; ++leg) {
-        Link& link = links_[leg_links_[leg]];
+    for (const Leg& leg : legs_of(flow)) {
+        Link& link = links_[leg.link];
         link.held = {};
-        if (leg_links_[leg] == bottleneck) {
+        link.most_held = 0.0;
+        if (leg.link == bottleneck) {
             note(bottleneck);
             set_own(bottleneck, leg);
         } else {
-            link.held.most = leg_loads_[leg] * level;
+            link.held.most = leg.load * level;
+            link.most_held = level;
         }
     }
     links_[bottleneck].level = level;
@@ -134,18 +133,20 @@ double LinkLevels::key_of(const Link& link) const {
     if (link.own_count == 0) {
         return filled_at(link);
     }
-    const double filled = filled_at(link);
-    if (filled < link.level * (1.0 - kSameLevel)) {
-        return filled;
+    // Divided only where it is to be queued.
+    const double left = std::max(left_of(link), 0.0);
+    const double filled = link.level * (link.own.value() + link.free);
+    if (left < filled * (1.0 - kSameLevel)) {
+        return filled_at(link);
     }
-    const bool stays = link.free_count == 0 && filled <= link.level * (1.0 + kSameLevel + slack_);
+    const bool stays = link.free_count == 0 && left <= filled * (1.0 + kSameLevel + slack_) &&
+                       link.most_held <= link.level * (1.0 + kSameLevel);
     return stays ? kInfinity : link.level;
 }
 
 void LinkLevels::push(std::uint32_t link, double key) {
     links_[link].queued = key;
-    queue_.push_back({key, link});
-    std::push_heap(queue_.begin(), queue_.end(), comes_later);
+    queue_.set(link, key);
 }
 
 void LinkLevels::queue_touched() {
@@ -160,38 +161,45 @@ void LinkLevels::queue_touched() {
 }
 
 double LinkLevels::fair_level(std::uint32_t index) {
-    const Link& link = links_[index];
+    Link& link = links_[index];
     const bool is_shared = link.own_count + link.free_count > 0;
     double fair = is_shared ? filled_at(link) : 0.0;
     const std::vector<Crossing>& crossings = crossings_[index];
-    if (link.own_count + link.free_count == crossings.size() ||
-        (link.own_count > 0 && fair >= link.level * (1.0 - kSameLevel))) {
+    if (link.most_held <= fair * (1.0 + kSameLevel)) {
         return fair;  // nobody has more
     }
     // Whoever has more takes part, but for those that then have less.
     above_.clear();
-    double left = left_of(link);
-    double share = link.own.value() + link.free;
+    Sum left{link.capacity, 0.0};
+    left.add(-link.held.most);
+    left.add(-link.held.rest);
+    Sum share = link.own;
+    share.add(link.free);
+    link.most_held = 0.0;
     for (std::size_t i = link.own_count; i < crossings.size(); ++i) {
         const std::uint32_t bottleneck = bottlenecks_[crossings[i].flow];
-        if (bottleneck != kNone && links_[bottleneck].level > fair * (1.0 + kSameLevel)) {
-            above_.push_back({links_[bottleneck].level, leg_loads_[crossings[i].leg]});
-            left += above_.back().load * above_.back().level;
-            share += above_.back().load;
+        if (bottleneck == kNone) {
+            continue;
+        }
+        link.most_held = std::max(link.most_held, links_[bottleneck].level);
+        if (links_[bottleneck].level > fair * (1.0 + kSameLevel)) {
+            above_.push_back({links_[bottleneck].level, legs_[crossings[i].leg].load});
+            left.add(above_.back().load * above_.back().level);
+            share.add(above_.back().load);
         }
     }
     if (above_.empty()) {
         return fair;
     }
     std::sort(above_.begin(), above_.end(), [](const Share& a, const Share& b) { return a.level < b.level; });
-    fair = std::max(left, 0.0) / share;
+    fair = std::max(left.value(), 0.0) / share.value();
     for (const Share& above : above_) {
         if (above.level > fair * (1.0 + kSameLevel)) {
             break;
         }
-        left -= above.load * above.level;
-        share -= above.load;
-        fair = std::max(left, 0.0) / share;
+        left.add(-above.load * above.level);
+        share.add(-above.load);
+        fair = std::max(left.value(), 0.0) / share.value();
     }
     return fair;
 }
@@ -207,20 +215,22 @@ void LinkLevels::settle(std::uint32_t index, double key) {
         push(index, level);
         return;
     }
-    if (rises) {
-        if (!raise(index, fair)) {
-            release(index);
-        }
-    } else if (!has_level || falls || link.free_count > 0) {
-        // Levels never fall while filling; one that rounding put next to the last counts as the last, and
-        // one next to that of before as that.
+    if (rises && link.free_count == 0 && link.raised_in != update_) {
+        link.raised_in = update_;
+        give_level(index, fair);
+    } else if (rises) {
+        release(index);
+    } else if (!has_level || falls || link.free_count > 0 || link.most_held > level * (1.0 + kSameLevel)) {
+        // One that rounding put next to the last counts as the last, and one next to that of before as that.
         if (!has_level || falls) {
-            level = level > last_level_ * (1.0 + kSameLevel) ? level : last_level_;
+            if (std::abs(level - last_level_) <= kSameLevel * last_level_) {
+                level = last_level_;
+            }
             if (link.noted_in == update_ && !link.was_empty &&
                 std::abs(level - link.level_before) <= kSameLevel * link.level_before) {
                 level = link.level_before;
             }
-            last_level_ = std::max(last_level_, level);
+            last_level_ = level;
         }
         give_level(index, level);
     }
@@ -231,12 +241,10 @@ void LinkLevels::change_own(std::uint32_t index, double level) {
     const std::vector<Crossing>& crossings = crossings_[index];
     const std::size_t own_count = links_[index].own_count;
     for (std::size_t i = 0; i < own_count; ++i) {
-        const std::uint32_t flow = crossings[i].flow;
-        for (std::uint32_t leg = first_legs_[flow]; leg < first_legs_[flow + 1]; ++leg) {
-            const std::uint32_t other = leg_links_[leg];
+        for (const Leg& leg : legs_of(crossings[i].flow)) {
+            const std::uint32_t other = leg.link;
             if (other != index) {
-                links_[other].held.add(-leg_loads_[leg] * before);
-                links_[other].held.add(leg_loads_[leg] * level);
+                links_[other].hold_at(leg.load, before, level);
                 touch(other);
             }
         }
@@ -250,13 +258,13 @@ void LinkLevels::give_level(std::uint32_t index, double level) {
     ++counters_.fillings;
     Link& link = links_[index];
     const std::vector<Crossing>& crossings = crossings_[index];
-    const bool takes_over = link.own_count == 0 || level < link.level;
     const std::size_t own_count = link.own_count;
     if (own_count > 0 && level != link.level) {
         change_own(index, level);
     }
     link.level = level;
     const double larger = level * (1.0 + kSameLevel);
+    const bool takes_over = link.most_held > larger;
     for (std::size_t i = own_count; i < crossings.size() && (takes_over || link.free_count > 0); ++i) {
         const Crossing crossing = crossings[i];
         const std::uint32_t flow = crossing.flow;
@@ -266,65 +274,34 @@ void LinkLevels::give_level(std::uint32_t index, double level) {
             continue;
         }
         if (bottleneck == kNone) {
-            drop_free(index, leg_loads_[crossing.leg]);
+            drop_free(index, legs_[crossing.leg].load);
         } else {
             note_move(flow);
-            link.held.add(-leg_loads_[crossing.leg] * had);
+            link.held.add(-legs_[crossing.leg].load * had);
         }
-        set_own(index, crossing.leg);
+        set_own(index, legs_[crossing.leg]);
         bottlenecks_[flow] = index;
         ++counters_.freed;
-        for (std::uint32_t leg = first_legs_[flow]; leg < first_legs_[flow + 1]; ++leg) {
-            const std::uint32_t other = leg_links_[leg];
+        for (const Leg& leg : legs_of(flow)) {
+            const std::uint32_t other = leg.link;
             if (other == index) {
                 continue;
             }
             if (bottleneck == kNone) {
-                drop_free(other, leg_loads_[leg]);
+                drop_free(other, leg.load);
             } else if (other == bottleneck) {
                 drop_own(other, leg);
             } else {
-                links_[other].held.add(-leg_loads_[leg] * had);
+                links_[other].held.add(-leg.load * had);
             }
-            links_[other].held.add(leg_loads_[leg] * level);
+            links_[other].hold(leg.load, level);
             touch(other);
         }
     }
-}
-
-bool LinkLevels::raise(std::uint32_t index, double level) {
-    Link& link = links_[index];
-    if (link.free_count > 0 || link.raised_in == update_) {
-        return false;
+    link.most_held = std::min(link.most_held, larger);
+    if (takes_over) {
+        touch(index);
     }
-    const double before = link.level;
-    const std::vector<Crossing>& crossings = crossings_[index];
-    for (std::size_t i = 0; i < link.own_count; ++i) {
-        const std::uint32_t flow = crossings[i].flow;
-        for (std::uint32_t leg = first_legs_[flow]; leg < first_legs_[flow + 1]; ++leg) {
-            const std::uint32_t other = leg_links_[leg];
-            if (other != index && (links_[other].own_count > 0 || links_[other].free_count > 0 ||
-                                   left_of(links_[other]) < leg_loads_[leg] * (level - before))) {
-                return false;
-            }
-        }
-    }
-    note(index);
-    link.raised_in = update_;
-    ++counters_.fillings;
-    change_own(index, level);
-    for (std::size_t i = 0; i < link.own_count; ++i) {
-        // Several of its flows may have crossed one other link and left it too little together.
-        const std::uint32_t flow = crossings[i].flow;
-        for (std::uint32_t leg = first_legs_[flow]; leg < first_legs_[flow + 1]; ++leg) {
-            const std::uint32_t other = leg_links_[leg];
-            if (other != index && left_of(links_[other]) < -links_[other].capacity * kSameLevel) {
-                change_own(index, before);
-                return false;
-            }
-        }
-    }
-    return true;
 }
 
 void LinkLevels::release(std::uint32_t index) {
@@ -341,15 +318,18 @@ void LinkLevels::release(std::uint32_t index) {
         const Crossing crossing = crossings_[index][i];
         const std::uint32_t flow = crossing.flow;
         note_move(flow);
-        drop_own(index, crossing.leg);
+        drop_own(index, legs_[crossing.leg]);
         std::uint32_t next = kNone;
-        for (std::uint32_t leg = first_legs_[flow]; leg < first_legs_[flow + 1] && next == kNone; ++leg) {
-            next = takes_over(leg_links_[leg]) ? leg_links_[leg] : kNone;
+        for (const Leg& leg : legs_of(flow)) {
+            if (takes_over(leg.link)) {
+                next = leg.link;
+                break;
+            }
         }
         bottlenecks_[flow] = next;
-        for (std::uint32_t leg = first_legs_[flow]; leg < first_legs_[flow + 1]; ++leg) {
-            const std::uint32_t other = leg_links_[leg];
-            const double load = leg_loads_[leg];
+        for (const Leg& leg : legs_of(flow)) {
+            const std::uint32_t other = leg.link;
+            const double load = leg.load;
             if (other != index) {
                 links_[other].held.add(-load * level);
             }
@@ -359,7 +339,7 @@ void LinkLevels::release(std::uint32_t index) {
             } else if (other == next) {
                 set_own(other, leg);
             } else {
-                links_[other].held.add(load * links_[next].level);
+                links_[other].hold(load, links_[next].level);
             }
         }
     }
@@ -387,7 +367,7 @@ void LinkLevels::update() {
     for (const std::uint32_t flow : started_) {
         // One that stopped and started again is listed twice.
         const std::uint32_t first = first_legs_[flow];
-        if (leg_places_[first] == kNone || moved_in_[flow] == update_) {
+        if (legs_[first].place == kNone || moved_in_[flow] == update_) {
             continue;
         }
         note_move(flow);
@@ -396,32 +376,22 @@ void LinkLevels::update() {
             continue;
         }
         ++together;
-        for (std::uint32_t leg = first; leg < first_legs_[flow + 1]; ++leg) {
-            set_free(leg_links_[leg], leg_loads_[leg]);
+        for (const Leg& leg : legs_of(flow)) {
+            set_free(leg.link, leg.load);
         }
     }
     started_.clear();
     counters_.whole_network += together > 0 && together == active_ ? 1 : 0;
     queue_touched();
-    while (!queue_.empty()) {
-        const Key lowest = queue_.front();
-        std::pop_heap(queue_.begin(), queue_.end(), comes_later);
-        queue_.pop_back();
-        Link& link = links_[lowest.link];
-        if (link.queued != lowest.level) {
-            continue;
+    while (queue_.least() < kInfinity) {
+        const std::uint32_t lowest = queue_.first_least();
+        const double level = links_[lowest].queued;
+        const double key = key_of(links_[lowest]);
+        push(lowest, key > level * (1.0 + kSameLevel) ? key : kInfinity);
+        if (key <= level * (1.0 + kSameLevel)) {
+            settle(lowest, level);
+            queue_touched();
         }
-        link.queued = kInfinity;
-        const double key = key_of(link);
-        if (key == kInfinity) {
-            continue;
-        }
-        if (key > lowest.level * (1.0 + kSameLevel)) {
-            push(lowest.link, key);
-            continue;
-        }
-        settle(lowest.link, lowest.level);
-        queue_touched();
     }
     collect();
 }

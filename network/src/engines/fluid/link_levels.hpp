@@ -10,18 +10,24 @@
 /// A flow stores its bottleneck and no rate. A change of λ_l changes the rates of all it limits at once; only
 /// a change of bottleneck is an event of a flow.
 ///
-/// Update, in one pass in ascending order of levels. Whatever happens at level κ concerns no flow with a
-/// smaller rate, as in water-filling. A link is in the queue
+/// Update, in ascending order of levels. What happens at level κ concerns no flow with a smaller rate, as in
+/// water-filling. A link is in the queue
 ///
 ///   - at the level at which its own and its free flows fill it, if that is below its present level or it has
 ///     no level: popped, it gets that level, and takes over whoever has more than it;
-///   - at its present level, if it could have a higher one: popped, its own flows go to another full link of
-///     the same level where they cross one, and else become free.
+///   - at its present level, if it could have a higher one or somebody on it has more: popped, it gets the
+///     level that fills it at once, and takes over whoever has more still. That may be too high: another link
+///     is then given more than it has, and is queued, maybe below κ, to take over in turn. So in one update a
+///     link is raised once. The next time its own flows go to another full link of the same level where they
+///     cross one, and else become free.
 ///
 /// A flow that becomes free, gets a level or another one changes what is left on the other links of its
-/// route, and these are queued anew. When the queue is empty, every flow has a bottleneck. A link that could
-/// have a higher level while no other link is in the way of its flows, because those others have room and
-/// limit nobody, gets it at once, which is the same.
+/// route, and these are queued anew. When the queue is empty, every flow has a bottleneck, and rates with
+/// bottlenecks are the max-min fair ones, in whatever order they were found. That it gets empty: once no link
+/// is raised any more, levels are given in ascending order from the lowest that is queued.
+///
+/// A link knows a bound of what those have that others limit on it, and looks at them one by one only where
+/// that is above its own level.
 ///
 /// Arithmetic: doubles. Levels within 10^-12 of each other are one level; a link whose level would change by
 /// no more keeps it. What a link's flows weigh and what others take of it are sums of two doubles (Knuth's
@@ -33,14 +39,14 @@
 /// the rates are the max-min fair ones of a network in which the rate of each link lies between (1 - ε)·C_l
 /// and C_l.
 ///
-/// Complexity of an update: O(legs) for flows that are alone; else, for each link that gets a level, the
-/// flows on it that get another rate, and for each of these its legs and O(log links) for the links there
-/// that are queued. A link whose level falls, or that is given more than it has, also looks at all that
-/// others limit there, each time its turn comes before it gets a level. Memory: 12 bytes per flow, 28 per
-/// leg.
+/// Complexity of an update: O(legs) for flows that are alone; else, for each link that gets another level,
+/// the legs of the flows that it limits, and O(log links) for each link there that is queued. A link on which
+/// somebody has more, as far as it knows, also looks at all that others limit there. Memory: 12 bytes per
+/// flow, 24 per leg, 137 per link.
 #pragma once
 
 #include "max_min_solver.hpp"
+#include "minimum_tree.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -99,7 +105,7 @@ public:
     template <class Visitor>
     void for_each_leg(std::uint32_t flow, Visitor&& visit) const {
         for (std::uint32_t leg = first_legs_[flow]; leg < first_legs_[flow + 1]; ++leg) {
-            visit(leg_links_[leg], leg_loads_[leg]);
+            visit(legs_[leg].link, legs_[leg].load);
         }
     }
 
@@ -117,29 +123,51 @@ private:
         }
         [[nodiscard]] double value() const { return most + rest; }
     };
-    struct Link {
+    /// What an update looks at of links around is in the first line of cache.
+    struct alignas(64) Link {
         double capacity = 0.0;
         double level = 0.0;
         Sum own;            ///< Σ a of the flows that it limits
         Sum held;           ///< Σ a·x of those that others limit
         double free = 0.0;  ///< Σ a of its flows that have no bottleneck, within an update
         double queued = std::numeric_limits<double>::infinity();  ///< its key in the queue
-        double level_before = 0.0;                                ///< the update
         std::uint32_t own_count = 0;
         std::uint32_t free_count = 0;
+        bool is_touched = false;
+        bool was_empty = true;          ///< limited nobody before the update
+        double most_held = 0.0;         ///< no flow that others limit has more, as a bound
+        double level_before = 0.0;      ///< the update
         std::uint32_t noted_in = 0;     ///< the update that has noted `level_before`
         std::uint32_t released_in = 0;  ///< the update in which it let go of those it limited
         std::uint32_t raised_in = 0;    ///< the update in which it got a higher level at once
-        bool is_touched = false;
-        bool was_empty = true;  ///< limited nobody before the update
+
+        /// Another flow is held by another link, at `rate`.
+        void hold(double load, double rate) {
+            held.add(load * rate);
+            most_held = std::max(most_held, rate);
+        }
+        /// One that is held has another rate.
+        void hold_at(double load, double before, double rate) {
+            const double term = load * rate;
+            const double old = load * before;
+            // The difference of two doubles is exact where neither is more than twice the other (Sterbenz).
+            if (old <= 2.0 * term && term <= 2.0 * old) {
+                held.add(term - old);
+            } else {
+                held.add(-old);
+                held.add(term);
+            }
+            most_held = std::max(most_held, rate);
+        }
+    };
+    struct Leg {
+        double load;
+        std::uint32_t link;
+        std::uint32_t place;  ///< in crossings_; kNone: not active
     };
     struct Crossing {
         std::uint32_t flow;
         std::uint32_t leg;
-    };
-    struct Key {
-        double level;
-        std::uint32_t link;
     };
     /// Of one that is held at a level.
     struct Share {
@@ -147,8 +175,11 @@ private:
         double load;
     };
 
-    [[nodiscard]] static bool comes_later(const Key& a, const Key& b) {
-        return a.level > b.level || (a.level == b.level && a.link > b.link);
+    [[nodiscard]] std::span<Leg> legs_of(std::uint32_t flow) {
+        return {&legs_[first_legs_[flow]], first_legs_[flow + 1] - first_legs_[flow]};
+    }
+    [[nodiscard]] std::span<const Leg> legs_of(std::uint32_t flow) const {
+        return {&legs_[first_legs_[flow]], first_legs_[flow + 1] - first_legs_[flow]};
     }
     void touch(std::uint32_t link);
     void note(std::uint32_t link);
@@ -156,8 +187,8 @@ private:
     [[nodiscard]] bool is_alone(std::uint32_t flow) const;
     void serve_alone(std::uint32_t flow);
     void swap_places(std::uint32_t link, std::uint32_t one, std::uint32_t other);
-    void set_own(std::uint32_t link, std::uint32_t leg);
-    void drop_own(std::uint32_t link, std::uint32_t leg);
+    void set_own(std::uint32_t link, const Leg& leg);
+    void drop_own(std::uint32_t link, const Leg& leg);
     void set_free(std::uint32_t link, double load);
     void drop_free(std::uint32_t link, double load);
     /// Where a link is to be queued; infinite: not at all.
@@ -172,8 +203,6 @@ private:
     [[nodiscard]] double fair_level(std::uint32_t link);
     void give_level(std::uint32_t link, double level);
     void change_own(std::uint32_t link, double level);
-    /// Where no other link is in the way of those that a link limits: gives it the higher level.
-    bool raise(std::uint32_t link, double level);
     void release(std::uint32_t link);
     void collect();
 
@@ -183,14 +212,12 @@ private:
     std::vector<std::uint32_t> bottlenecks_;        // by flow
     std::vector<std::uint32_t> first_legs_{0};      // by flow
     std::vector<std::uint32_t> moved_in_;           // by flow: the update that has noted a move
-    std::vector<std::uint32_t> leg_links_;
-    std::vector<double> leg_loads_;
-    std::vector<std::uint32_t> leg_places_;  // in crossings_; kNone: not active
+    std::vector<Leg> legs_;                         // of flows, one after another
     std::size_t active_ = 0;
     std::vector<std::uint32_t> started_;
     std::vector<std::uint32_t> touched_;
     std::vector<std::uint32_t> noted_;
-    std::vector<Key> queue_;
+    MinimumTree<double> queue_;  // of links
     double last_level_ = 0.0;
     std::vector<Share> above_;
     std::vector<std::uint32_t> changed_;
@@ -213,20 +240,20 @@ inline void LinkLevels::swap_places(std::uint32_t link, std::uint32_t one, std::
     if (one != other) {
         std::vector<Crossing>& crossings = crossings_[link];
         std::swap(crossings[one], crossings[other]);
-        leg_places_[crossings[one].leg] = one;
-        leg_places_[crossings[other].leg] = other;
+        legs_[crossings[one].leg].place = one;
+        legs_[crossings[other].leg].place = other;
     }
 }
 
-inline void LinkLevels::set_own(std::uint32_t link, std::uint32_t leg) {
-    swap_places(link, leg_places_[leg], links_[link].own_count++);
-    links_[link].own.add(leg_loads_[leg]);
+inline void LinkLevels::set_own(std::uint32_t link, const Leg& leg) {
+    swap_places(link, leg.place, links_[link].own_count++);
+    links_[link].own.add(leg.load);
 }
 
-inline void LinkLevels::drop_own(std::uint32_t link, std::uint32_t leg) {
+inline void LinkLevels::drop_own(std::uint32_t link, const Leg& leg) {
     Link& state = links_[link];
-    swap_places(link, leg_places_[leg], --state.own_count);
-    state.own.add(-leg_loads_[leg]);
+    swap_places(link, leg.place, --state.own_count);
+    state.own.add(-leg.load);
     if (state.own_count == 0) {
         state.own = {};
     }
