@@ -286,21 +286,26 @@ BENCHMARK_CAPTURE(all_to_all, leaf_spine_hash_unequal, leaf_spine_64(), 1 << 16)
     ->Args({0, 1})
     ->Unit(benchmark::kMillisecond);
 
-/// The same traffic with rates that are updated at most every range(0) ps; simulated_us shows what that
-/// costs.
-void uneven_at_intervals(benchmark::State& state, const std::shared_ptr<const Fabric>& fabric) {
+/// The same traffic; simulated_us shows what rates that are not exact cost.
+void uneven(benchmark::State& state, const std::shared_ptr<const Fabric>& fabric,
+            const FluidOptions& options) {
     Sink sink;
     const std::vector<Message> messages =
         all_pairs(static_cast<std::uint32_t>(fabric->host_count()), 1 << 16, sink);
     Totals totals;
     for (auto _ : state) {
-        FluidBackend backend(fabric, {.rate_interval = Time(state.range(0))});
+        FluidBackend backend(fabric, options);
         backend.send_batch(messages);
         backend.run();
         totals.add(backend);
         state.counters["simulated_us"] = to_seconds(backend.now()) * 1e6;
     }
     totals.report(state);
+}
+
+/// Rates are updated at most every range(0) ps.
+void uneven_at_intervals(benchmark::State& state, const std::shared_ptr<const Fabric>& fabric) {
+    uneven(state, fabric, {.rate_interval = Time(state.range(0))});
 }
 BENCHMARK_CAPTURE(uneven_at_intervals, flat, flat(64))
     ->Arg(0)
@@ -313,23 +318,12 @@ BENCHMARK_CAPTURE(uneven_at_intervals, leaf_spine_hash, leaf_spine_64())
     ->Arg(1'000'000)
     ->Unit(benchmark::kMillisecond);
 
-/// The same traffic where links leave a part of range(0) millionths of their rate unused. Rates are kept by
-/// connection, or by link where range(1) is 1: exact ones end at the same time.
+/// Links leave a part of range(0) millionths of their rate unused. Rates are kept by connection, or by link
+/// where range(1) is 1: exact ones end at the same time.
 void uneven_with_slack(benchmark::State& state, const std::shared_ptr<const Fabric>& fabric) {
-    Sink sink;
-    const std::vector<Message> messages =
-        all_pairs(static_cast<std::uint32_t>(fabric->host_count()), 1 << 16, sink);
-    Totals totals;
-    for (auto _ : state) {
-        FluidBackend backend(
-            fabric, {.rate_slack = 1e-6 * static_cast<double>(state.range(0)),
-                     .rates_kept = state.range(1) == 0 ? RatesKept::kByConnection : RatesKept::kByLink});
-        backend.send_batch(messages);
-        backend.run();
-        totals.add(backend);
-        state.counters["simulated_us"] = to_seconds(backend.now()) * 1e6;
-    }
-    totals.report(state);
+    uneven(state, fabric,
+           {.rate_slack = 1e-6 * static_cast<double>(state.range(0)),
+            .rates_kept = state.range(1) == 0 ? RatesKept::kByConnection : RatesKept::kByLink});
 }
 BENCHMARK_CAPTURE(uneven_with_slack, flat, flat(64))
     ->Args({0, 0})

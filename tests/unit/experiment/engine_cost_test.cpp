@@ -31,7 +31,7 @@ TEST(EngineCost, PacketsAreWithinAFactorOfWhatTheirBeginningSays) {
 }
 
 TEST(EngineCost, FlowsAreBetweenTheirEventsAndAllConnectionsAtEveryUpdate) {
-    // Model-A on 256 ranks and a hashed leaf-spine, whose beginning says 11,500 s where it takes 337 s:
+    // As of Model-A on 256 ranks and a hashed leaf-spine, with rates by connection:
     // E · 0.1 us = 4.02 s is less than 11,500 / 50 = 230 s, and E · 1.6 us + 2·M·U · 0.4 ns =
     // 64.32 s + 2 · 20.1 M · 65,280 · 0.4 ns = 64.32 s + 1049.7024 s is less than 5 · 11,500 s.
     const EngineCost hashed = engine_cost("fluid", false, predicted(4.02e7, 2.01e7, 65'280, 11'500, true));
