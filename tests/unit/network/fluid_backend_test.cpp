@@ -183,6 +183,25 @@ TEST(FluidBackend, WhatIsLeftForAFewPicosecondsEndsAtTheOneItEndsAt) {
     }
 }
 
+TEST(FluidBackend, MessagesEndOneAfterAnotherBeyondTheEndOfVirtualTime) {
+    // 2^50 B at 10^15 bit/s take 9.0072 s. Those after 2^63 B of one connection end at the same virtual time.
+    constexpr std::uint64_t kMessages = 8'200;
+    std::vector<Time> ends;
+    for (const RatesKept rates_kept : {RatesKept::kByConnection, RatesKept::kByLink}) {
+        FluidBackend backend(flat(2, Bandwidth(1'000'000'000'000'000)), {.rates_kept = rates_kept});
+        Recorder recorder(backend);
+        for (std::uint64_t i = 0; i < kMessages; ++i) {
+            recorder.send(i, 0, 1, Bytes(std::int64_t{1} << 50));
+        }
+        backend.run();
+        ends.push_back(recorder.times[kMessages - 1]);
+        EXPECT_GT(recorder.times[kMessages - 1] - recorder.times[kMessages - 2], Time(9'007'199'254'739));
+    }
+    EXPECT_EQ(ends[0], ends[1]);
+    // 8,200 · 2^50 · 8·10^12 / 10^15 ps, rounded up.
+    EXPECT_EQ(ends[0], kLatency + Time(73'859'033'888'876'135));
+}
+
 TEST(FluidBackend, ABottleneckElsewhereLeavesRoomForOthers) {
     // 1 -> 0, 2 -> 0, 3 -> 0 share the port of 0: B/3 each. 1 -> 4 shares the port of 1 with the first and
     // takes the rest, 2B/3. Sizes so that all end together: 2 MB and three times 1 MB: 1 MB·240 ps/B = 240

@@ -169,20 +169,46 @@ TEST(LinkLevels, AnotherLinkTakesOverWhereALevelRoseTooHigh) {
 }
 
 TEST(LinkLevels, ALinkThatRisesTakesOverWhoHasMore) {
-    // Links 0, 1 and 2 of 6. Two flows have 0 alone, one has 0 and 1, and 1 has another: 2 each on link 0,
-    // and 4 on link 1 for the flow that is also on link 2, which it leaves 2 there.
-    LinkLevels levels =
-        started({6.0, 6.0, 6.0}, {path({0}), path({0}), path({0, 1}), path({1, 2}), path({2})});
-    EXPECT_EQ(levels.rate(2), 2.0);
-    EXPECT_EQ(levels.rate(3), 3.0);  // as much as link 2 gives to each
-    EXPECT_EQ(levels.rate(4), 3.0);
-    // Both others of link 0 stop: flow 2 gets what link 1 gives each, 3, and so does flow 3 there.
-    levels.stop(0);
-    levels.stop(1);
+    // Link 1 of 7 gives 1 to each of seven, of which flow 4 is on link 0 of 10 too: the four there alone have
+    // (10 - 1) / 4 = 2.25.
+    std::vector<std::vector<ClassLeg>> routes(4, path({0}));
+    routes.push_back(path({0, 1}));
+    routes.resize(11, path({1}));
+    LinkLevels levels = started({10.0, 7.0}, routes);
+    EXPECT_EQ(levels.rate(0), 2.25);
+    EXPECT_EQ(levels.rate(4), 1.0);
+    // All others stop. Link 1 is raised first, to 7, and leaves flow 0 only 3 on link 0, which is more than
+    // 2.25: that link is raised to 5, takes over flow 4, and has 5 for each.
+    for (const std::uint32_t flow : {1U, 2U, 3U, 5U, 6U, 7U, 8U, 9U, 10U}) {
+        levels.stop(flow);
+    }
     levels.update();
-    EXPECT_EQ(levels.rate(2), 3.0);
-    EXPECT_EQ(levels.rate(3), 3.0);
-    EXPECT_EQ(levels.rate(4), 3.0);
+    EXPECT_EQ(levels.rate(0), 5.0);
+    EXPECT_EQ(levels.rate(4), 5.0);
+    EXPECT_EQ(levels.bottleneck(4), 0U);
+}
+
+TEST(LinkLevels, AnUpdateEndsWhereRoundingIsMoreThanATie) {
+    // Of N = 15,750 flows on two equal links rounding may be N · 10^-16 = 1.6·10^-12 of a level, more than
+    // what counts as none; and two capacities may be about as far apart as levels that are one.
+    std::vector<std::vector<ClassLeg>> routes(15'750, path({0, 1}));
+    for (const int link : {0, 0, 1, 1}) {
+        routes.push_back(path({link}));
+    }
+    LinkLevels many = started({1e10, 1e10}, routes);
+    many.stop(15'750);
+    many.stop(15'752);
+    many.update();
+    EXPECT_NEAR(many.rate(0), 1e10 / 15'751, 1e-11 * many.rate(0));
+    std::vector<std::vector<ClassLeg>> few(5, path({0, 1}));
+    few.push_back(path({0}));
+    few.push_back(path({1}));
+    LinkLevels near = started({99999999999.849991, 99999999999.824997}, few);
+    EXPECT_NEAR(near.rate(0), 1e11 / 6, 1e-11 * near.rate(0));
+    near.stop(5);
+    near.stop(6);
+    near.update();
+    EXPECT_NEAR(near.rate(0), 1e11 / 5, 1e-11 * near.rate(0));
 }
 
 /// Random starts and stops, one or several per update; `check` after each.

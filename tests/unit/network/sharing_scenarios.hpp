@@ -19,8 +19,9 @@ struct Scenario {
     std::vector<TextbookFlow> flows;
 };
 
-/// Links between few and many, capacities from equal to very unequal, routes of 1 to 6 links, some sprayed;
-/// with `may_have_terms`, some flows of one in two scenarios have weights and caps. No flow is active.
+/// Links between few and many, capacities from equal, or equal but for rounding, to very unequal, routes of 1
+/// to 6 links, some sprayed; with `may_have_terms`, some flows of one in two scenarios have weights and caps.
+/// No flow is active.
 inline Scenario random_scenario(std::mt19937_64& random, bool may_have_terms) {
     const auto pick = [&](int least, int most) {
         return std::uniform_int_distribution<int>(least, most)(random);
@@ -28,8 +29,10 @@ inline Scenario random_scenario(std::mt19937_64& random, bool may_have_terms) {
     Scenario scenario;
     const int links = pick(1, 60);
     const int spread = pick(0, 3);
+    const bool is_near = pick(0, 3) == 0;
     for (int l = 0; l < links; ++l) {
-        const double nominal = 1e11 * std::pow(pick(1, 10), spread);
+        const double nominal =
+            1e11 * std::pow(pick(1, 10), spread) * (1.0 + (is_near ? 1e-13 * pick(-20, 20) : 0.0));
         scenario.capacities.push_back(pick(1, 20) == 1 ? 0.0 : nominal);
     }
     const int flows = pick(1, 200);

@@ -117,9 +117,14 @@ Time LevelRates::end_on(Clock& clock, const Ending& ending) const {
 void LevelRates::push(std::uint32_t connection, std::uint32_t link) {
     Clock& clock = clocks_[link];
     const Ending ending{courses_[connection].end, connection};
+    // Before it is planned: virtual time that has come to its end is the same for one message and the next.
+    const bool has_place = !clock.endings.empty() && is_stale(clock.endings.front(), link);
+    if (clock.known.connection == connection) {
+        clock.known_end = Time();
+    }
     courses_[connection].planned = link;
     look_at(link);
-    if (!clock.endings.empty() && is_stale(clock.endings.front(), link)) {
+    if (has_place) {
         replace_first(clock, ending);
         return;
     }

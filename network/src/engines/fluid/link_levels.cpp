@@ -135,7 +135,7 @@ double LinkLevels::key_of(const Link& link) const {
     }
     // Divided only where it is to be queued.
     const double left = std::max(left_of(link), 0.0);
-    const double filled = link.level * (link.own.value() + link.free);
+    const double filled = link.level * (link.own.value() + link.free.value());
     if (left < filled * (1.0 - kSameLevel)) {
         return filled_at(link);
     }
@@ -174,7 +174,8 @@ double LinkLevels::fair_level(std::uint32_t index) {
     left.add(-link.held.most);
     left.add(-link.held.rest);
     Sum share = link.own;
-    share.add(link.free);
+    share.add(link.free.most);
+    share.add(link.free.rest);
     link.most_held = 0.0;
     for (std::size_t i = link.own_count; i < crossings.size(); ++i) {
         const std::uint32_t bottleneck = bottlenecks_[crossings[i].flow];
@@ -215,10 +216,10 @@ void LinkLevels::settle(std::uint32_t index, double key) {
         push(index, level);
         return;
     }
-    if (rises && link.free_count == 0 && link.raised_in != update_) {
-        link.raised_in = update_;
+    if (rises && link.free_count == 0 && !is_of_update(link.raised_at)) {
+        raised_at_ = link.raised_at = ++clock_;
         give_level(index, fair);
-    } else if (rises) {
+    } else if (rises && link.released_at < raised_at_) {
         release(index);
     } else if (!has_level || falls || link.free_count > 0 || link.most_held > level * (1.0 + kSameLevel)) {
         // One that rounding put next to the last counts as the last, and one next to that of before as that.
@@ -307,11 +308,11 @@ void LinkLevels::give_level(std::uint32_t index, double level) {
 void LinkLevels::release(std::uint32_t index) {
     note(index);
     Link& link = links_[index];
-    link.released_in = update_;
+    link.released_at = ++clock_;
     const double level = link.level;
     const auto takes_over = [&](std::uint32_t other) {
         const Link& state = links_[other];
-        return other != index && state.own_count > 0 && state.released_in != update_ &&
+        return other != index && state.own_count > 0 && !is_of_update(state.released_at) &&
                state.level <= level * (1.0 + kCriterion);
     };
     for (std::size_t i = link.own_count; i-- > 0;) {
@@ -330,12 +331,12 @@ void LinkLevels::release(std::uint32_t index) {
         for (const Leg& leg : legs_of(flow)) {
             const std::uint32_t other = leg.link;
             const double load = leg.load;
+            touch(other);
             if (other != index) {
                 links_[other].held.add(-load * level);
             }
             if (next == kNone) {
                 set_free(other, load);
-                touch(other);
             } else if (other == next) {
                 set_own(other, leg);
             } else {
@@ -356,11 +357,10 @@ void LinkLevels::update() {
         std::fill(moved_in_.begin(), moved_in_.end(), 0);
         for (Link& link : links_) {
             link.noted_in = 0;
-            link.released_in = 0;
-            link.raised_in = 0;
         }
         ++update_;
     }
+    began_at_ = raised_at_ = ++clock_;
     ++counters_.updates;
     last_level_ = 0.0;
     std::size_t together = 0;
