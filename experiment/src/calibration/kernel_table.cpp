@@ -173,11 +173,12 @@ struct MeasurementKeys {
 
 Schema<MeasurementKeys> measurement_schema() {
     const Range<double> positive{1e-9, 1e15};
+    const Range<double> milliseconds{1e-9, 9e9};  // 2^63 ps are 9.2e9 ms
     Schema<MeasurementKeys> schema("measurements", "a kernel's times");
     schema.required("name", &MeasurementKeys::name, "of the kernel")
         .required("pc_str", &MeasurementKeys::parts, "how the batch is cut")
-        .required("fw_time", &MeasurementKeys::forward, "ms", positive)
-        .required("bw_time", &MeasurementKeys::backward, "ms", positive)
+        .required("fw_time", &MeasurementKeys::forward, "ms", milliseconds)
+        .required("bw_time", &MeasurementKeys::backward, "ms", milliseconds)
         .required("mem_req", &MeasurementKeys::memory, "bytes", positive);
     return schema;
 }

@@ -21,6 +21,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <astrolabe/core/json_text.hpp>
+
 namespace astrolabe::experiment {
 namespace {
 
@@ -271,7 +273,7 @@ std::optional<std::set<std::string>> FolderOwner::summed_up_files() const {
         return std::nullopt;
     }
     std::ifstream stream(file, std::ios::binary);
-    const auto summary = nlohmann::json::parse(stream, nullptr, false);
+    const auto summary = parse_json<nlohmann::json>(std::string(std::istreambuf_iterator<char>(stream), {}));
     const bool lists = summary.is_object() && summary.contains("files") && summary["files"].is_object();
     // That of an earlier release lists no files.
     if (!lists && !(summary.is_object() && summary.contains("fingerprint"))) {

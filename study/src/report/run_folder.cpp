@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <astrolabe/core/json_text.hpp>
 #include <astrolabe/experiment/results/csv.hpp>
 #include <astrolabe/experiment/results/run_files.hpp>
 
@@ -147,7 +148,7 @@ bool is_run_folder(const std::filesystem::path& folder) {
 Result<RunFolder> read_run_folder(const std::filesystem::path& folder) {
     RunFolder run;
     StoredResult& result = run.row.result;
-    result.summary = Json::parse(text_of_file(folder / kSummary).value_or(""), nullptr, false);
+    result.summary = parse_json<Json>(text_of_file(folder / kSummary).value_or(""));
     for (const char* key : {"name", "version", "fingerprint", "mean_iteration_time_s", "total_time_s",
                             "iteration_time_s", "exposed_s", "collectives", "traffic_bytes", "network"}) {
         if (!result.summary.is_object() || !result.summary.contains(key)) {

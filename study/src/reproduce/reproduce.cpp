@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
+#include <astrolabe/core/json_text.hpp>
 #include <astrolabe/study/process/processes.hpp>
 #include <astrolabe/study/reproduce/reproduce.hpp>
 
@@ -296,8 +297,8 @@ Result<std::optional<ReproductionRecord>> read_record(const PublishedStudy& stud
         return std::optional<ReproductionRecord>();
     }
     const std::optional<std::string> text = text_of_file(file);
-    const nlohmann::json json = text ? nlohmann::json::parse(*text, nullptr, false)
-                                     : nlohmann::json(nlohmann::json::value_t::discarded);
+    const nlohmann::json json =
+        text ? parse_json<nlohmann::json>(*text) : nlohmann::json(nlohmann::json::value_t::discarded);
     ReproductionRecord record;
     if (json.is_object() && json.contains("values") && json["values"].is_array()) {
         for (const nlohmann::json& row : json["values"]) {

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include <astrolabe/core/json_text.hpp>
 #include <astrolabe/experiment/results/output_folder.hpp>
 
 namespace astrolabe::study {
@@ -66,13 +68,13 @@ std::optional<double> number_in(const Json& json, const char* key) {
     return json.at(key).is_null() ? std::nullopt : std::optional(json.at(key).get<double>());
 }
 
-/// Throws what nlohmann::json does.
+/// Throws what nlohmann::json and whole_in do.
 void read_shares(const Json& json, SlurmArray& array) {
     for (const Json& task : json.at("tasks")) {
         std::vector<SharePoint>& share = array.shares.emplace_back();
         for (const Json& point : task) {
             share.push_back(
-                {point.at("point"),
+                {whole_in<std::size_t>(point.at("point")),
                  {point.at("key"), number_in(point, "wall_s"), number_in(point, "memory_bytes")}});
         }
     }
@@ -86,13 +88,18 @@ std::optional<Diagnostic> read_json(const std::filesystem::path& file, const Use
         return record_error(file, "it is not there, or cannot be read");
     }
     try {
+        if (place_of_deep_nesting(*text)) {
+            return record_error(file, "its lists are too many inside each other");
+        }
         const Json json = Json::parse(*text);
-        if (const int layout = json.at("layout"); layout != kRecordLayout) {
+        if (const int layout = whole_in<int>(json.at("layout")); layout != kRecordLayout) {
             return record_error(
                 file, fmt::format("it is of layout {}, this program has {}", layout, kRecordLayout));
         }
         use(json);
     } catch (const nlohmann::json::exception& wrong) {
+        return record_error(file, wrong.what());
+    } catch (const std::out_of_range& wrong) {
         return record_error(file, wrong.what());
     }
     return std::nullopt;

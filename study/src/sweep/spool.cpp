@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <astrolabe/core/json_text.hpp>
 #include <astrolabe/study/sweep/spool.hpp>
 
 namespace astrolabe::study {
@@ -20,7 +21,7 @@ constexpr std::size_t kAtOnce = 256;  // results in one change of the store
 
 /// Nothing if it is none.
 std::optional<StoredResult> result_of(const std::string& text) {
-    return result_in(Json::parse(text, nullptr, false));
+    return result_in(parse_json<Json>(text));
 }
 
 /// Files of results, sorted, so that merging them has one order.

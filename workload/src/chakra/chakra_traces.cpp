@@ -14,6 +14,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <astrolabe/core/json_text.hpp>
+
 namespace astrolabe::workload::chakra {
 
 namespace {
@@ -121,7 +123,7 @@ Result<GroupTable> read_group_file(const Path& path) {
         return trace_error("chakra.group", path.string(), std::move(message),
                            R"(expected {"1": [0, 1], "2": [2, 3]}: the ranks of each group)");
     };
-    const nlohmann::json groups = nlohmann::json::parse(*text, nullptr, false);
+    const nlohmann::json groups = parse_json<nlohmann::json>(*text);
     if (!groups.is_object()) {
         return error("no JSON object");
     }

@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <astrolabe/core/json_text.hpp>
+
 namespace astrolabe::workload::chakra {
 
 namespace {
@@ -325,7 +327,7 @@ void RankTasks::read_groups(const ChakraNode& node) {
     if (node.name.find("process_group:init") == std::string::npos || node.input_values.empty()) {
         return;
     }
-    const nlohmann::json list = nlohmann::json::parse(json_in(node.input_values), nullptr, false);
+    const nlohmann::json list = parse_json<nlohmann::json>(json_in(node.input_values));
     // PyTorch cuts long texts off; a group that is then missing is an error where it is used.
     if (!list.is_array()) {
         return;

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <astrolabe/core/json_text.hpp>
+
 namespace astrolabe::workload::pytorch {
 
 using system::CollectiveKind;
@@ -134,8 +136,7 @@ std::optional<std::int64_t> whole_number(const nlohmann::json& value) {
 
 std::optional<std::vector<std::int64_t>> whole_numbers(const nlohmann::json& value) {
     if (value.is_string()) {
-        const nlohmann::json inner =
-            nlohmann::json::parse(value.get_ref<const std::string&>(), nullptr, false);
+        const nlohmann::json inner = parse_json<nlohmann::json>(value.get_ref<const std::string&>());
         return inner.is_array() ? whole_numbers(inner) : std::nullopt;
     }
     if (!value.is_array()) {

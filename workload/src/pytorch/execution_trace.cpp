@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include <astrolabe/core/json_text.hpp>
+
 namespace astrolabe::workload::pytorch {
 namespace {
 
@@ -160,7 +162,7 @@ private:
         if (values.empty() || !values[0].is_string()) {
             return;
         }
-        const Json list = Json::parse(values[0].get_ref<const std::string&>(), nullptr, false);
+        const Json list = parse_json<Json>(values[0].get_ref<const std::string&>());
         if (!add_process_groups(list, trace_.groups, trace_.world_size)) {
             trace_.notes.emplace_back(
                 "the list of process groups is cut off: groups are those that calls say");

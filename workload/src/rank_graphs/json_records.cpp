@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include <astrolabe/core/json_text.hpp>
+
 namespace astrolabe::workload {
 namespace {
 
@@ -76,6 +78,11 @@ Result<nlohmann::json> read_json_records(const std::filesystem::path& path, std:
     const Result<std::string> text = file->read_all(kMostBytes);
     if (!text) {
         return text.error();
+    }
+    if (const std::optional<std::size_t> deep = place_of_deep_nesting(*text)) {
+        return broken_json(
+            path.string(), *text, *deep,
+            fmt::format("its lists and objects are more than {} inside each other", limits::kNesting));
     }
     const char* reached = text->data();
     const char* counted = text->data();

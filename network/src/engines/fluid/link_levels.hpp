@@ -15,12 +15,12 @@
 ///
 ///   - at the level at which its own and its free flows fill it, if that is below its present level or it has
 ///     no level: popped, it gets that level, and takes over whoever has more than it;
-///   - at its present level, if it could have a higher one or somebody on it has more: popped, it is
-///   *raised*,
-///     gets the level that fills it, and takes over whoever has more still. That may be too high: another
-///     link is then given more than it has, and is queued, maybe below κ, to take over in turn. So in one
-///     update a link is raised once, and not while flows on it are free. Otherwise it is *released*: its own
-///     flows go to another full link of the same level where they cross one, and else become free.
+///   - at its present level, if it could have a higher one or somebody on it has more. Popped, it is
+///     *raised*: it gets the level that fills it, and takes over whoever has more still. That may be too
+///     high: another link is then given more than it has, and is queued, maybe below κ, to take over in turn.
+///     So in one update a link is raised once, and not while flows on it are free. Otherwise it is
+///     *released*: its own flows go to another full link of the same level where they cross one, and else
+///     become free.
 ///
 /// A flow that becomes free, gets a level or another one changes what is left on the other links of its
 /// route, and these are queued anew. When the queue is empty, every flow has a bottleneck, and rates with

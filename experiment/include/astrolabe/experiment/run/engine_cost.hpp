@@ -15,11 +15,11 @@
 ///                without a look both without T
 ///
 /// Origin: E · 0.4 us is what events cost where they touch little, four times more or less; 0.4 ns is an
-/// update's cost for each active connection of Meta's Model-A on 256 ranks and a hashed leaf-spine where rates
-/// are kept by connection (fluid.md), 254 s of 20.1 M messages with 31 thousand connections at a time, of
-/// which half of all pairs are active; by link the same takes 27 s. That run begins 14 times, the one of 128
-/// ranks 48 times as slowly as it goes on; those of one switch within 2. Packets of Model-A on 32 ranks take
-/// 0.54 of what their beginning says. EngineCostLong.* measures again.
+/// update's cost for each active connection of Meta's Model-A on 256 ranks and a hashed leaf-spine where
+/// rates are kept by connection (docs/models/fluid.md), 254 s of 20.1 M messages with 31 thousand connections
+/// at a time, of which half of all pairs are active; by link the same takes 27 s. That run begins 14 times,
+/// the one of 128 ranks 48 times as slowly as it goes on; those of one switch within 2. Packets of Model-A on
+/// 32 ranks take 0.54 of what their beginning says. EngineCostLong.* measures again.
 ///
 /// Another engine is suggested only where the intervals do not overlap, its most being below the least of the
 /// experiment's own, and only for runs that take kWorthSaving at least.
