@@ -11,9 +11,9 @@
 /// makes the rates of the instant, and `completion` says when a connection is done at its rate.
 #pragma once
 
+#include "../../message_queues.hpp"
 #include "connection_terms.hpp"
 #include "max_min_solver.hpp"
-#include "message_pool.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -44,13 +44,16 @@ struct Connection {
     HostId source;
     HostId destination;
     Time latency;
-    Time since;         ///< of the last change of rate
-    double work = 0.0;  ///< bytes from `since` to the end of the message being served
-    double rate = 0.0;  ///< bit/s; 0 where rates repeat
-    Bytes served;       ///< whole messages
-    MessagePool::List queue;
+    Time since;                    ///< of the last change of rate
+    double work = 0.0;             ///< bytes from `since` to the end of the message being served
+    double rate = 0.0;             ///< bit/s; 0 where rates repeat
+    Bytes served;                  ///< whole messages
+    MessageQueues::Waiting first;  ///< message; without a handler: none
+    MessageQueues::Queue behind;   ///< the first one
     State state = State::kIdle;
     bool whole = false;  ///< `work` and `rate` are integers and exactly represented
+
+    [[nodiscard]] bool has_messages() const { return first.handler != nullptr; }
 };
 
 /// What connections have sent and hold, as the engine knows.

@@ -87,16 +87,13 @@ void FluidBackend::send(const Message& message) {
     const std::uint32_t index = connection_between(message.source, message.destination);
     rates_->before_send(index, now_);
     Connection& connection = connections_[index];
-    const std::uint32_t queued = messages_.add(
-        {message.size, message.on_delivered, message.token, sent_++, index, MessagePool::kNone});
-    if (message.size == Bytes(0) && connection.queue.empty() && connection.state != State::kNowhere) {
-        if (ledger_ != nullptr) {
-            ledger_->pass(queued);
-        }
-        launch(queued);
+    const MessageQueues::Waiting waiting{message.on_delivered, message.token, message.size,
+                                         static_cast<std::uint32_t>(sent_++)};
+    if (message.size == Bytes(0) && !connection.has_messages() && connection.state != State::kNowhere) {
+        pass(index, waiting);
         return;
     }
-    messages_.append(connection.queue, queued);
+    append(connection, waiting);
     if (connection.state == State::kIdle) {
         const Time delay = terms_ != nullptr ? terms_->start(index, message.size, now_) : Time(0);
         if (delay > Time(0)) {
@@ -130,7 +127,7 @@ void FluidBackend::start_waiting(std::uint32_t index) {
 }
 
 double FluidBackend::work_of_first(std::uint32_t index) const {
-    const Bytes size = messages_.front(connections_[index].queue).size;
+    const Bytes size = connections_[index].first.size;
     return static_cast<double>((terms_ != nullptr ? terms_->wire(index, size) : size).count());
 }
 
@@ -181,21 +178,53 @@ Time FluidBackend::delivery_delay(std::uint32_t index, Bytes size) {
     return terms_ != nullptr ? terms_->deliver(index, size, now_) : rates_->delivery_delay(index, now_);
 }
 
+void FluidBackend::append(Connection& connection, const MessageQueues::Waiting& message) {
+    if (connection.has_messages()) {
+        queues_.append(connection.behind, message);
+    } else {
+        connection.first = message;
+    }
+}
+
+MessageQueues::Waiting FluidBackend::take_first(Connection& connection) {
+    const MessageQueues::Waiting first = connection.first;
+    if (connection.behind.empty()) {
+        connection.first.handler = nullptr;
+    } else {
+        connection.first = queues_.first(connection.behind);
+        queues_.remove_first(connection.behind);
+    }
+    return first;
+}
+
+std::uint32_t FluidBackend::board(std::uint32_t index, const MessageQueues::Waiting& message) {
+    return in_flight_.add(
+        {message.size, message.handler, message.token, message.sent_as, index, MessagePool::kNone});
+}
+
+void FluidBackend::pass(std::uint32_t index, const MessageQueues::Waiting& message) {
+    const std::uint32_t number = board(index, message);
+    if (ledger_ != nullptr) {
+        ledger_->pass(number);
+    }
+    launch(number);
+}
+
 void FluidBackend::launch(std::uint32_t message) {
-    const std::uint32_t index = messages_[message].connection;
+    const std::uint32_t index = in_flight_[message].connection;
     const Time latency =
-        is_plain_ ? connections_[index].latency : delivery_delay(index, messages_[message].size);
+        is_plain_ ? connections_[index].latency : delivery_delay(index, in_flight_[message].size);
     if (ledger_ != nullptr) {
         const Time of_path = terms_ != nullptr ? std::min(terms_->latency(index), latency) : latency;
         ledger_->launch(message, of_path, latency - of_path);
     }
     DelayedEvent* const newest = delayed_.newest(now_, latency);
     if (newest != nullptr && !newest->deliveries.empty()) {
-        messages_.append(newest->deliveries, message);
+        in_flight_.append(newest->deliveries, message);
         return;
     }
     DelayedEvent event;
-    messages_.append(event.deliveries, message);
+    in_flight_.append(event.deliveries, message);
     delayed_.push(now_, latency, event);
 }
 
@@ -204,18 +233,17 @@ void FluidBackend::complete(std::uint32_t index) {
     if (record_ != nullptr) {
         record_->complete(index, work_of_first(index));
     }
-    connection.served += messages_.front(connection.queue).size;
+    const MessageQueues::Waiting served = take_first(connection);
+    connection.served += served.size;
+    const std::uint32_t number = board(index, served);
     if (ledger_ != nullptr) {
-        ledger_->complete(index, connection.queue.first, now_);
+        ledger_->complete(index, number, now_);
     }
-    launch(messages_.pop(connection.queue));
-    while (!connection.queue.empty() && messages_.front(connection.queue).size == Bytes(0)) {
-        if (ledger_ != nullptr) {
-            ledger_->pass(connection.queue.first);
-        }
-        launch(messages_.pop(connection.queue));
+    launch(number);
+    while (connection.has_messages() && connection.first.size == Bytes(0)) {
+        pass(index, take_first(connection));
     }
-    if (connection.queue.empty()) {
+    if (!connection.has_messages()) {
         connection.state = State::kDrained;
         drained_.push_back(index);
         has_rates_to_update_ = true;
@@ -243,9 +271,9 @@ void FluidBackend::complete(std::uint32_t index) {
 
 void FluidBackend::deliver() {
     while (!delivering_.empty()) {
-        const std::uint32_t number = messages_.pop(delivering_);
-        const MessagePool::Item message = messages_[number];
-        messages_.remove(number);
+        const std::uint32_t number = in_flight_.pop(delivering_);
+        const MessagePool::Item message = in_flight_[number];
+        in_flight_.remove(number);
         ++events_;
         ++delivered_;
         bytes_delivered_ += message.size;

@@ -48,6 +48,7 @@
 #pragma once
 
 #include "../../host_pair_index.hpp"
+#include "../../message_queues.hpp"
 #include "../pulses.hpp"
 #include "completion_queue.hpp"
 #include "connection_terms.hpp"
@@ -180,8 +181,15 @@ private:
     void complete(std::uint32_t index);
     /// From now to the delivery of a message that is served; not where `is_plain_`.
     [[nodiscard]] Time delivery_delay(std::uint32_t index, Bytes size);
-    /// Puts a message that is served, and in no list, on the wire.
+    void append(Connection& connection, const MessageQueues::Waiting& message);
+    /// Takes it out. Precondition: there is one.
+    MessageQueues::Waiting take_first(Connection& connection);
+    /// The number of a message that leaves its source, in no list yet.
+    [[nodiscard]] std::uint32_t board(std::uint32_t index, const MessageQueues::Waiting& message);
+    /// Puts it on the wire.
     void launch(std::uint32_t message);
+    /// The same of one without bytes.
+    void pass(std::uint32_t index, const MessageQueues::Waiting& message);
     void deliver();
     void process_instant();
     void settle_rates();
@@ -214,7 +222,8 @@ private:
     Starter starter_{*this};
     HostPairIndex pairs_;
     CompletionQueue completions_;
-    MessagePool messages_;
+    MessageQueues queues_;   // of messages behind the first of their connection
+    MessagePool in_flight_;  // those that have left it
     DelayQueue<DelayedEvent> delayed_;
     std::uint32_t notified_ = MessagePool::kNone;
     MessagePool::List delivering_;          // what is left of the deliveries being notified

@@ -13,22 +13,22 @@ namespace astrolabe::network {
 // Bytes leave all through a service, so a count taken in the middle of it has what was served.
 Bytes FluidBackend::sent(std::uint32_t index) const {
     const Connection& connection = connections_[index];
-    if (connection.state != State::kServing || messages_.front(connection.queue).size == Bytes(0)) {
+    if (connection.state != State::kServing || connection.first.size == Bytes(0)) {
         return connection.served;
     }
-    return connection.served + messages_.front(connection.queue).size - remaining_at_head(connection);
+    return connection.served + connection.first.size - remaining_at_head(connection);
 }
 
 Bytes FluidBackend::waiting(std::uint32_t index) const {
     const Connection& connection = connections_[index];
-    Bytes bytes = remaining_at_head(connection) - messages_.front(connection.queue).size;
-    messages_.for_each(connection.queue,
-                       [&bytes](const MessagePool::Item& message) { bytes += message.size; });
+    Bytes bytes = remaining_at_head(connection);
+    queues_.for_each(connection.behind,
+                     [&bytes](const MessageQueues::Waiting& message) { bytes += message.size; });
     return bytes;
 }
 
 Bytes FluidBackend::remaining_at_head(const Connection& connection) const {
-    const Bytes size = messages_.front(connection.queue).size;
+    const Bytes size = connection.first.size;
     if (size == Bytes(0)) {
         return size;
     }
@@ -45,7 +45,7 @@ PieceBytes FluidBackend::in_service(std::uint32_t index) const {
         return {};
     }
     const double wire = work - std::min(rates_->work_left(index, now_), work);
-    const auto size = static_cast<double>(messages_.front(connection.queue).size.count());
+    const auto size = static_cast<double>(connection.first.size.count());
     return {wire, size == work ? wire : size * (wire / work)};
 }
 
@@ -90,28 +90,37 @@ void FluidBackend::settle_service() {
 }
 
 std::vector<OutstandingMessage> FluidBackend::describe_outstanding(std::size_t limit) const {
-    std::vector<std::pair<std::uint64_t, OutstandingMessage>> outstanding;
-    outstanding.reserve(outstanding_messages());
-    const auto add = [&](const MessagePool::Item& message, Bytes remaining) {
-        const Connection& connection = connections_[message.connection];
-        outstanding.push_back(
-            {message.sent_as, {connection.source, connection.destination, message.size, remaining}});
+    struct Outstanding {
+        std::uint32_t before;  // what is sent next
+        OutstandingMessage message;
     };
-    const auto add_served = [&](const MessagePool::Item& message) { add(message, Bytes(0)); };
+    std::vector<Outstanding> outstanding;
+    outstanding.reserve(outstanding_messages());
+    const auto add = [&](const Connection& connection, const auto& message, Bytes remaining) {
+        outstanding.push_back({static_cast<std::uint32_t>(sent_) - message.sent_as,
+                               {connection.source, connection.destination, message.size, remaining}});
+    };
+    const auto add_served = [&](const MessagePool::Item& message) {
+        add(connections_[message.connection], message, Bytes(0));
+    };
     for (const Connection& connection : connections_) {
-        bool is_served = connection.state == State::kServing;
-        messages_.for_each(connection.queue, [&](const MessagePool::Item& message) {
-            add(message, std::exchange(is_served, false) ? remaining_at_head(connection) : message.size);
+        if (connection.has_messages()) {
+            const bool is_served = connection.state == State::kServing;
+            add(connection, connection.first,
+                is_served ? remaining_at_head(connection) : connection.first.size);
+        }
+        queues_.for_each(connection.behind, [&](const MessageQueues::Waiting& message) {
+            add(connection, message, message.size);
         });
     }
-    messages_.for_each(delivering_, add_served);
+    in_flight_.for_each(delivering_, add_served);
     delayed_.for_each(
-        [&](Time, const DelayedEvent& event) { messages_.for_each(event.deliveries, add_served); });
-    std::sort(outstanding.begin(), outstanding.end(),
-              [](const auto& a, const auto& b) { return a.first < b.first; });
+        [&](Time, const DelayedEvent& event) { in_flight_.for_each(event.deliveries, add_served); });
+    std::stable_sort(outstanding.begin(), outstanding.end(),
+                     [](const Outstanding& a, const Outstanding& b) { return a.before > b.before; });
     std::vector<OutstandingMessage> first;
     for (std::size_t i = 0; i < std::min(limit, outstanding.size()); ++i) {
-        first.push_back(outstanding[i].second);
+        first.push_back(outstanding[i].message);
     }
     return first;
 }

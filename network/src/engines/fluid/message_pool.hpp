@@ -1,5 +1,5 @@
-/// Messages on their way, in lists that pass them on without copying: from the queue of a connection to those
-/// delivered at one time. One block of memory that grows by doubling; 40 bytes per message.
+/// Messages that have left their sources, in lists that pass them on without copying: of those delivered at
+/// one time. One block of memory that grows by doubling; 40 bytes per message.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ public:
         Bytes size;
         NotificationHandler* handler = nullptr;
         std::uint64_t token = 0;
-        std::uint64_t sent_as = 0;  ///< number of the message
+        std::uint32_t sent_as = 0;  ///< number of the message, its lower 32 bits
         std::uint32_t connection = 0;
         std::uint32_t next = kNone;  ///< in its list
     };
@@ -30,7 +30,6 @@ public:
     };
 
     [[nodiscard]] const Item& operator[](std::uint32_t number) const { return items_[number]; }
-    [[nodiscard]] const Item& front(const List& list) const { return items_[list.first]; }
 
     [[nodiscard]] std::uint32_t add(const Item& item) {
         if (free_ == kNone) {

@@ -24,14 +24,14 @@ void SlotMessages::add(const Message& message, Time least) {
     const std::uint64_t packets = packets_of(message.size);
     const auto sent_as = static_cast<std::uint32_t>(sent_++);
     ++in_flight_;
-    if (packets == 0 && pair.first == kNone && pair.first_flight == kNone) {
+    if (packets == 0 && pair.queue.empty() && pair.first_flight == kNone) {
         pair.latest = std::max(pair.latest, least);
         arrivals_.push(pair.latest,
                        {message.on_delivered, message.token, message.size, sent_as, pair_number});
         return;
     }
-    const bool is_first = pair.first == kNone;
-    append(pair, message.on_delivered, queued(message, sent_as));
+    const bool is_first = pair.queue.empty();
+    queues_.append(pair.queue, {message.on_delivered, message.token, message.size, sent_as});
     ++waiting_;
     if (!is_first) {
         return;
@@ -44,43 +44,14 @@ void SlotMessages::add(const Message& message, Time least) {
     }
 }
 
-SlotMessages::Queued SlotMessages::queued(const Message& message, std::uint32_t sent_as) {
-    if (message.size < Bytes(kLarge)) {
-        return {message.token, static_cast<std::uint32_t>(message.size.count()), sent_as};
-    }
-    const std::uint32_t number = large_sizes_.add(message.size);
-    ASTROLABE_ASSERT(number < kLarge, "large messages are numbered in 31 bits");
-    return {message.token, kLarge + number, sent_as};
-}
-
-void SlotMessages::append(Pair& pair, NotificationHandler* handler, const Queued& message) {
-    if (pair.first != kNone) {
-        Line& last = lines_[pair.last];
-        if (last.end < last.messages.size() && last.handler == handler) {
-            last.messages[last.end++] = message;
-            return;
-        }
-    }
-    const std::uint32_t number = lines_.add({handler, kNone, 0, 1, {message}});
-    (pair.first == kNone ? pair.first : lines_[pair.last].next) = number;
-    pair.last = number;
-}
-
 /// The pair then has the size and the packets of its next message.
 void SlotMessages::remove_first(Pair& pair) {
-    Line& line = lines_[pair.first];
-    if (const std::uint32_t size = line.messages[line.begin].size; size >= kLarge) {
-        large_sizes_.remove(size - kLarge);
-    }
-    if (++line.begin == line.end) {
-        lines_.remove(std::exchange(pair.first, line.next));
-    }
-    if (pair.first == kNone) {
+    queues_.remove_first(pair.queue);
+    if (pair.queue.empty()) {
         pair.packets_left = 0;
         return;
     }
-    const Line& first = lines_[pair.first];
-    pair.size = size_of(first.messages[first.begin]);
+    pair.size = queues_.first_size(pair.queue);
     pair.packets_left = packets_of(pair.size);
 }
 
@@ -97,9 +68,8 @@ void SlotMessages::arrives(std::uint32_t message, Time time) {
 }
 
 SlotMessages::Arrival SlotMessages::next_to_leave(const Pair& pair) const {
-    const Line& line = lines_[pair.first];
-    const Queued& first = line.messages[line.begin];
-    return {line.handler, first.token, pair.size, first.sent_as,
+    const MessageQueues::Waiting first = queues_.first(pair.queue);
+    return {first.handler, first.token, first.size, first.sent_as,
             static_cast<std::uint32_t>(&pair - pairs_.data())};
 }
 
@@ -140,7 +110,7 @@ void SlotMessages::leave(Pair& pair) {
         }
         --waiting_;
         remove_first(pair);
-    } while (pair.first != kNone && pair.packets_left == 0);
+    } while (!pair.queue.empty() && pair.packets_left == 0);
     settle(pair);
 }
 
@@ -220,17 +190,14 @@ std::vector<OutstandingMessage> SlotMessages::describe(std::size_t limit) const 
         }
         const bool is_boarding = boarding(pair) != nullptr;
         bool is_first = true;
-        for (std::uint32_t number = pair.first; number != kNone; number = lines_[number].next) {
-            const Line& line = lines_[number];
-            for (std::uint32_t i = line.begin; i < line.end; ++i, is_first = false) {
-                const Bytes size = size_of(line.messages[i]);
-                if (!is_first) {
-                    add(pair, line.messages[i].sent_as, size, packets_of(size));
-                } else if (!is_boarding) {
-                    add(pair, line.messages[i].sent_as, size, pair.packets_left);
-                }
+        queues_.for_each(pair.queue, [&](const MessageQueues::Waiting& message) {
+            if (!is_first) {
+                add(pair, message.sent_as, message.size, packets_of(message.size));
+            } else if (!is_boarding) {
+                add(pair, message.sent_as, message.size, pair.packets_left);
             }
-        }
+            is_first = false;
+        });
     }
     for (std::uint32_t number = 0; number < on_their_way_.size(); ++number) {
         if (const Arrival& message = on_their_way_[number]; message.handler != nullptr) {
@@ -239,8 +206,8 @@ std::vector<OutstandingMessage> SlotMessages::describe(std::size_t limit) const 
     }
     arrivals_.for_each(
         [&](const Arrival& arrival) { add(pairs_[arrival.pair], arrival.sent_as, arrival.size, 0); });
-    std::sort(all.begin(), all.end(),
-              [](const Outstanding& a, const Outstanding& b) { return a.before > b.before; });
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Outstanding& a, const Outstanding& b) { return a.before > b.before; });
     std::vector<OutstandingMessage> described;
     for (std::size_t i = 0; i < std::min(all.size(), limit); ++i) {
         described.push_back(all[i].message);

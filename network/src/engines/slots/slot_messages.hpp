@@ -21,20 +21,17 @@
 ///     B, directly                arrives at 21 us, but A comes first: B is a flight too
 ///     host 3 sends the 2         they arrive at 50 us: A is delivered at 50 us, and B, too
 ///
-/// Queues are many and long, and the processor waits for memory wherever one is read. So records are stored
-/// three to a cache line, each line for messages of one pair that notify one handler.
-///
 /// Relayed packets of several messages to one host form one queue there, in order, so of the packets that a
 /// message sent there at once the last one arrives last: only that one is marked, the others are counted.
 ///
-/// Memory: 22 bytes per message with packets at its source, in lines of 64, and 8 for one of 2 GiB or more;
-/// 64 per flight; 64 and an index entry per pair that ever communicates.
+/// Memory: that of message_queues.hpp; 64 bytes per flight; 64 and an index entry per pair that ever
+/// communicates.
 #pragma once
 
 #include "../../host_pair_index.hpp"
+#include "../../message_queues.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -117,25 +114,23 @@ public:
     // one behind it; or the message of a segment, then its pair; or the end of a pair's queue.
     void prefetch(std::uint32_t pair) const { __builtin_prefetch(&pairs_[pair]); }
     void prefetch_first(std::uint32_t pair) const {
-        if (pairs_[pair].first != kNone) {
-            __builtin_prefetch(&lines_[pairs_[pair].first]);
-        }
+        queues_.prefetch_first(pairs_[pair].queue);
         if (pairs_[pair].last_flight != kNone) {
             __builtin_prefetch(&flights_[pairs_[pair].last_flight]);
         }
     }
     void prefetch_second(std::uint32_t pair, std::uint32_t packets) const {
         const Pair& at = pairs_[pair];
-        if (at.first != kNone && packets >= at.packets_left && lines_[at.first].next != kNone) {
-            __builtin_prefetch(&lines_[lines_[at.first].next]);
+        if (packets >= at.packets_left) {
+            queues_.prefetch_second(at.queue);
         }
     }
     void prefetch_flight(const Segment& segment) const { __builtin_prefetch(&flights_[segment.flight()]); }
     void prefetch_pair(const Segment& segment) const { prefetch(pair_of(segment)); }
     void prefetch_last(HostId source, HostId destination) const {
         const std::uint32_t pair = pair_index_.peek(source, destination);
-        if (pair != HostPairIndex::kNone && pairs_[pair].last != kNone) {
-            __builtin_prefetch(&lines_[pairs_[pair].last], 1);
+        if (pair != HostPairIndex::kNone) {
+            queues_.prefetch_last(pairs_[pair].queue);
         }
     }
 
@@ -209,22 +204,6 @@ private:
     static constexpr std::int64_t kBuckets = 32;           // of arrivals, to a superslice
     static constexpr std::uint64_t kMaxSuperslices = 256;  // arrivals farther ahead are rare
 
-    /// A message with packets at its source.
-    struct Queued {
-        std::uint64_t token = 0;
-        std::uint32_t size = 0;     // bytes; beyond kLarge an index of large_sizes_
-        std::uint32_t sent_as = 0;  // the lower 32 bits
-    };
-    static constexpr std::uint32_t kLarge = 1U << 31;
-    /// Messages of a pair one after another, begin <= i < end, that notify one handler and share a line of
-    /// the cache.
-    struct alignas(64) Line {
-        NotificationHandler* handler = nullptr;
-        std::uint32_t next = kNone;
-        std::uint16_t begin = 0;
-        std::uint16_t end = 0;
-        std::array<Queued, 3> messages{};
-    };
     /// A message some of whose packets took a detour, or that waits for one before it.
     struct alignas(64) Flight {
         Arrival message;
@@ -236,8 +215,7 @@ private:
     struct alignas(64) Pair {
         HostId source;
         HostId destination;
-        std::uint32_t first = kNone;  // line
-        std::uint32_t last = kNone;
+        MessageQueues::Queue queue;  // of messages with packets at the source
         std::uint32_t first_flight = kNone;
         std::uint32_t last_flight = kNone;
         Bytes size;                      // of the first message with packets at the source
@@ -246,11 +224,6 @@ private:
     };
 
     [[nodiscard]] std::uint32_t pair_between(HostId source, HostId destination);
-    [[nodiscard]] Queued queued(const Message& message, std::uint32_t sent_as);
-    [[nodiscard]] Bytes size_of(const Queued& message) const {
-        return message.size < kLarge ? Bytes(message.size) : large_sizes_[message.size - kLarge];
-    }
-    void append(Pair& pair, NotificationHandler* handler, const Queued& message);
     void remove_first(Pair& pair);
     [[nodiscard]] Arrival next_to_leave(const Pair& pair) const;
     /// What the last packet of a message of `size` carries less than others.
@@ -270,8 +243,7 @@ private:
     Bytes payload_;
     HostPairIndex pair_index_;
     std::vector<Pair> pairs_;
-    ChunkedPool<Line> lines_;
-    ChunkedPool<Bytes> large_sizes_;
+    MessageQueues queues_;
     ChunkedPool<Flight> flights_;
     ChunkedPool<Arrival> on_their_way_;  // without a handler: none
     CalendarQueue<Arrival> arrivals_;
