@@ -3,8 +3,9 @@
 ///   simgrid_peer [LIMIT]    LIMIT: seconds of processor time for a case in one simulator, 100
 ///   simgrid_peer --smoke    16 hosts only
 ///
-/// Every run is a process of its own; times are processor time without building the platform. The exit code
-/// is 1 if simulated times differ by more than 1 %, or if a simulator fails, which ends the comparison.
+/// Every run is a process of its own; times are processor time without building the platform. A second table
+/// has how they grow with hosts. The exit code is 1 if simulated times differ by more than 1 %, or if a
+/// simulator fails, which ends the comparison.
 #include "traffic.hpp"
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -69,10 +71,50 @@ std::optional<PeerOutcome> in_a_process(const Simulator& simulator, const PeerCa
         signal != 0 ? signal : WEXITSTATUS(status), peer_case.name(), peer_case.hosts()));
 }
 
-/// Prints the row of a case; false if simulated times differ by more than 1 %.
-bool compare(const PeerCase& peer_case, unsigned limit_s) {
+/// What a simulator needed for the cases of one traffic, of those that it finished.
+struct Costs {
+    std::vector<double> hosts;
+    std::vector<double> cpu_s;
+
+    void add(const PeerCase& peer_case, const std::optional<PeerOutcome>& outcome) {
+        // Less is mostly what starting takes.
+        if (outcome && outcome->cpu_s >= 0.02) {
+            hosts.push_back(static_cast<double>(peer_case.hosts()));
+            cpu_s.push_back(outcome->cpu_s);
+        }
+    }
+    /// x of the power law N^x through them (least squares of logarithms), as text; empty where there are
+    /// fewer than two.
+    [[nodiscard]] std::string exponent() const {
+        const auto points = static_cast<double>(hosts.size());
+        double x = 0;
+        double y = 0;
+        double xx = 0;
+        double xy = 0;
+        for (std::size_t i = 0; i < hosts.size(); ++i) {
+            const double log_hosts = std::log(hosts[i]);
+            const double log_cost = std::log(cpu_s[i]);
+            x += log_hosts;
+            y += log_cost;
+            xx += log_hosts * log_hosts;
+            xy += log_hosts * log_cost;
+        }
+        return hosts.size() < 2 ? "" : fmt::format("N^{:.2f}", (points * xy - x * y) / (points * xx - x * x));
+    }
+};
+
+struct CostsOfTraffic {
+    std::string traffic;
+    Costs fluid;
+    Costs simgrid;
+};
+
+/// Prints the row of a case and adds its costs; false if simulated times differ by more than 1 %.
+bool compare(const PeerCase& peer_case, unsigned limit_s, CostsOfTraffic& costs) {
     const auto fluid = in_a_process({"the fluid engine", run_fluid}, peer_case, limit_s);
     const auto simgrid = in_a_process({"SimGrid", run_simgrid}, peer_case, limit_s);
+    costs.fluid.add(peer_case, fluid);
+    costs.simgrid.add(peer_case, simgrid);
     const auto cell = [limit_s](const std::optional<PeerOutcome>& outcome) {
         return outcome ? fmt::format("{:.3f} s | {:.0f} MB", outcome->cpu_s, outcome->peak_bytes / 1e6)
                        : fmt::format("over {} s | ", limit_s);
@@ -120,8 +162,19 @@ int run(unsigned limit_s, bool smoke) {
         "|---|---|---|---|---|---|---|---|---|\n");
     std::fflush(stdout);
     bool all_agree = true;
+    std::vector<CostsOfTraffic> costs;
     for (const PeerCase& peer_case : cases(smoke)) {
-        all_agree = compare(peer_case, limit_s) && all_agree;
+        const std::string traffic(peer_case.name());
+        auto of_traffic = std::ranges::find(costs, traffic, &CostsOfTraffic::traffic);
+        if (of_traffic == costs.end()) {
+            of_traffic = costs.insert(costs.end(), {traffic, {}, {}});
+        }
+        all_agree = compare(peer_case, limit_s, *of_traffic) && all_agree;
+    }
+    fmt::print("\n| traffic | fluid ~ | SimGrid ~ |\n|---|---|---|\n");
+    for (const CostsOfTraffic& of_traffic : costs) {
+        fmt::print("| {} | {} | {} |\n", of_traffic.traffic, of_traffic.fluid.exponent(),
+                   of_traffic.simgrid.exponent());
     }
     return all_agree ? 0 : 1;
 }
