@@ -44,6 +44,18 @@ void read_choices(OptimizeKeys& keys, const ConfigNode& node, ReadContext& conte
     }
 }
 
+void read_coarse(OptimizeKeys& keys, const ConfigNode& node, ReadContext& context) {
+    if (!node.is_mapping()) {
+        context.error("config.type", node.where,
+                      fmt::format("'coarse' takes a mapping, found {}", node.kind_name()),
+                      "write {backend.rate_slack: 0.01}");
+        return;
+    }
+    for (const ConfigEntry& entry : node.entries) {
+        keys.coarse.push_back({entry.key, entry.value});
+    }
+}
+
 Schema<TableKeys> tables_schema() {
     Schema<TableKeys> schema("tables", "embedding tables that the search shards and places");
     schema.list("kinds", &TableKeys::kinds, "ways to shard that are allowed; none: table_wise (dlrm)", false)
@@ -85,6 +97,24 @@ Schema<OptimizeKeys> optimize_schema() {
                })
         .section("tables", &OptimizeKeys::tables, tables_schema(),
                  "embedding tables that the search shards and places")
+        .field({"coarse",
+                "mapping of dotted paths to values",
+                "none",
+                false,
+                {},
+                "what experiments have where plans are compared, for a search that costs less; the best are "
+                "simulated as they are in the end",
+                {}},
+               read_coarse,
+               [](const OptimizeKeys& keys) -> std::optional<ConfigNode> {
+                   ConfigNode node = ConfigNode::mapping();
+                   for (const CoarseValue& coarse : keys.coarse) {
+                       node.set(coarse.path, coarse.value);
+                   }
+                   return node;
+               })
+        .optional("confirmed", &OptimizeKeys::confirmed,
+                  "with coarse: how many of the best plans are simulated as they are", {1, 1000})
         .optional("method", &OptimizeKeys::method,
                   "auto: enumeration where the budget and 4096 evaluations suffice for all plans")
         .section("budget", &OptimizeKeys::budget, budget_schema(), "when the search ends")

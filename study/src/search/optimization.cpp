@@ -60,7 +60,8 @@ Plan plan_from_json(const Json& json, Plan start) {
 }
 
 /// What a worker reports of a step; infinite times are left out, as JSON has none.
-std::string step_line(const SearchStep& step, const Plan& plan, const NetworkChoice& network) {
+std::string step_line(const SearchStep& step, const Plan& plan, const NetworkChoice& network,
+                      bool is_candidate) {
     Json json{{"evaluation", step.evaluation},
               {"move", step.move},
               {"outcome", static_cast<int>(step.result.outcome)},
@@ -78,7 +79,10 @@ std::string step_line(const SearchStep& step, const Plan& plan, const NetworkCho
     if (step.is_best_of_network) {
         json["is_best_of_network"] = true;
     }
-    if (step.is_best || step.is_best_of_network) {
+    if (is_candidate) {
+        json["is_candidate"] = true;
+    }
+    if (step.is_best || step.is_best_of_network || is_candidate) {
         json["plan"] = plan_to_json(plan);
     }
     json["network"] = network;
@@ -99,6 +103,43 @@ SearchStep step_from(const Json& json, std::size_t chain) {
             .is_best_of_network = json.contains("is_best_of_network")};
 }
 
+/// The best different plans so far, at most `most`, best first.
+class BestPlans {
+public:
+    /// Time, evaluation and chain.
+    using Rank = std::tuple<double, std::uint64_t, std::size_t>;
+    struct Ranked {
+        Rank rank;
+        Plan plan;
+    };
+
+    explicit BestPlans(std::size_t most)
+        : most_(most) {}
+
+    /// Whether it is one of them, and was not before.
+    bool add(const Rank& rank, const Plan& plan) {
+        if (!std::isfinite(std::get<double>(rank)) ||
+            (plans_.size() == most_ && (most_ == 0 || plans_.back().rank <= rank))) {
+            return false;
+        }
+        const std::string key = plan.key();
+        const auto same =
+            std::ranges::find_if(plans_, [&](const Ranked& one) { return one.plan.key() == key; });
+        if (same != plans_.end()) {
+            return false;
+        }
+        const auto place = std::ranges::upper_bound(plans_, rank, {}, &Ranked::rank);
+        plans_.insert(place, {rank, plan});
+        plans_.resize(std::min(plans_.size(), most_));
+        return true;
+    }
+    [[nodiscard]] const std::vector<Ranked>& plans() const { return plans_; }
+
+private:
+    std::size_t most_;
+    std::vector<Ranked> plans_;
+};
+
 /// Costs no more, is no slower, and is better in one of the two.
 bool beats(const NetworkAnswer& a, const NetworkAnswer& b) {
     return a.dollars && b.dollars && *a.dollars <= *b.dollars && a.best_seconds <= b.best_seconds &&
@@ -111,10 +152,12 @@ public:
     Search(const SearchStudy& study, const experiment::Components& components, const OptimizeOptions& options)
         : study_(study),
           options_(options),
-          evaluator_(study, components),
+          evaluator_(study, components, Fidelity::kExact),
+          coarse_evaluator_(study, components, Fidelity::kCoarse),
           components_(components),
           chains_(static_cast<std::size_t>(study.options.chains)),
-          network_choices_(network_choices(study.space)) {}
+          network_choices_(network_choices(study.space)),
+          candidates_(most_confirmed()) {}
 
     [[nodiscard]] Result<Optimization> run() && {
         const Evaluation base =
@@ -127,12 +170,29 @@ public:
                               {}};
         }
         found_.base_seconds = base.seconds;
-        found_.best_seconds = base.seconds;
-        const double above = (base.seconds - base.bound) / base.seconds;
+        Evaluation compared = base;
+        if (is_coarse()) {
+            const Result<experiment::Experiment> coarse = base_of(study_, components_, Fidelity::kCoarse);
+            ASTROLABE_ASSERT(coarse, "coarse values were read in the base");
+            compared = coarse_evaluator_.evaluate(*coarse, std::numeric_limits<double>::infinity());
+            if (compared.outcome != Outcome::kSimulated) {
+                return Diagnostic{"search.base",
+                                  study_.base.where,
+                                  fmt::format("the base '{}' does not finish with the values of 'coarse'",
+                                              study_.reference.name),
+                                  "see why with: astrolabe run, and those values set",
+                                  {}};
+            }
+            found_.coarse_base_seconds = compared.seconds;
+        }
+        compared_base_seconds_ = compared.seconds;
+        found_.best_seconds = compared.seconds;
+        const double above = (compared.seconds - compared.bound) / compared.seconds;
         found_.temperature = study_.options.temperature.value_or(std::max(above / 5, kLeastTemperature));
         options_.begun();
         find_bound();
         run_chains();
+        confirm();
         finish();
         answer_by_network();
         found_.wall_seconds = seconds_since(start_);
@@ -140,6 +200,12 @@ public:
     }
 
 private:
+    [[nodiscard]] bool is_coarse() const { return !study_.options.coarse.empty(); }
+
+    [[nodiscard]] std::size_t most_confirmed() const {
+        return is_coarse() ? static_cast<std::size_t>(study_.options.confirmed) : 0;
+    }
+
     [[nodiscard]] bool is_enumeration() const { return study_.options.method == SearchMethod::kEnumeration; }
 
     [[nodiscard]] std::uint64_t evaluations_of(std::size_t chain) const {
@@ -164,7 +230,7 @@ private:
                              .restarts = static_cast<std::uint64_t>(study_.options.restarts),
                              .temperature = found_.temperature,
                              .seed = study_.options.seed,
-                             .known = found_.base_seconds};
+                             .known = compared_base_seconds_};
         if (const std::optional<Time> time = study_.options.budget.time) {
             const double part =
                 static_cast<double>(std::min(options_.jobs, chains_)) / static_cast<double>(chains_);
@@ -174,13 +240,16 @@ private:
             };
         }
         const Evaluate evaluate = [this](const Plan& plan, double most) {
-            return evaluator_.evaluate(plan, most);
+            return (is_coarse() ? coarse_evaluator_ : evaluator_).evaluate(plan, most);
         };
         if (!network_choices_.empty()) {
             options.network_of = [this](const Plan& plan) { return network_of(plan); };
         }
-        const StepObserver observe = [&send, this](const SearchStep& step, const Plan& plan) {
-            send(step_line(step, plan, network_of(plan)));
+        BestPlans candidates(most_confirmed());
+        const StepObserver observe = [&send, &candidates, this](const SearchStep& step, const Plan& plan) {
+            const bool is_candidate =
+                candidates.add({step.result.seconds, step.evaluation, step.chain}, plan);
+            send(step_line(step, plan, network_of(plan), is_candidate));
         };
         if (is_enumeration()) {
             enumerate(study_.space, options, evaluate, observe);
@@ -193,6 +262,9 @@ private:
         const Json json = Json::parse(line);
         SearchStep step = step_from(json, chain);
         const auto rank = std::tuple(step.result.seconds, step.evaluation, chain);
+        if (json.contains("is_candidate")) {
+            candidates_.add(rank, plan_from_json(json["plan"], study_.space.start()));
+        }
         if (step.is_best && (!found_.plan || rank < best_)) {
             best_ = rank;
             found_.best_seconds = step.result.seconds;
@@ -206,8 +278,8 @@ private:
             const std::uint64_t all = is_enumeration()
                                           ? study_.space.size()
                                           : static_cast<std::uint64_t>(study_.options.budget.evaluations);
-            options_.observer(
-                {found_.steps.size(), all, found_.best_seconds, found_.base_seconds, seconds_since(start_)});
+            options_.observer({found_.steps.size(), all, found_.best_seconds, compared_base_seconds_,
+                               seconds_since(start_)});
         }
     }
 
@@ -222,6 +294,51 @@ private:
             best = rank;
             answer.best_seconds = step.result.seconds;
             answer.plan = plan_from_json(json["plan"], study_.space.start());
+        }
+    }
+
+    /// Simulates as they are the plans that are best by coarse values, those of each network too.
+    void confirm() {
+        if (!is_coarse()) {
+            return;
+        }
+        std::vector<BestPlans::Ranked> plans = candidates_.plans();
+        for (const auto& [network, known] : networks_) {
+            const auto& [answer, rank] = known;
+            const auto is_its = [&](const BestPlans::Ranked& one) {
+                return network_of(one.plan) == answer.network;
+            };
+            if (answer.plan && std::ranges::none_of(plans, is_its)) {
+                plans.push_back({rank, *answer.plan});
+            }
+        }
+        for (const BestPlans::Ranked& one : plans) {
+            if (stop()) {
+                break;
+            }
+            const double seconds =
+                evaluator_.evaluate(one.plan, std::numeric_limits<double>::infinity()).seconds;
+            found_.confirmed.push_back({one.plan, std::get<double>(one.rank), seconds});
+        }
+        if (found_.confirmed.empty() && found_.plan) {
+            return;
+        }
+        found_.plan.reset();
+        found_.best_seconds = found_.base_seconds;
+        for (auto& [network, known] : networks_) {
+            known.first.best_seconds = std::numeric_limits<double>::infinity();
+            known.first.plan.reset();
+        }
+        for (const ConfirmedPlan& one : found_.confirmed) {
+            if (one.seconds < found_.best_seconds) {
+                found_.best_seconds = one.seconds;
+                found_.plan = one.plan;
+            }
+            const auto place = networks_.find(network_of(one.plan));
+            if (place != networks_.end() && one.seconds < place->second.first.best_seconds) {
+                place->second.first.best_seconds = one.seconds;
+                place->second.first.plan = one.plan;
+            }
         }
     }
 
@@ -285,7 +402,7 @@ private:
             ASTROLABE_ASSERT(best, "a plan that was run is an experiment");
             found_.best = *std::move(best);
         }
-        found_.is_optimum = is_enumeration() && found_.steps.size() == study_.space.size();
+        found_.is_optimum = is_enumeration() && !is_coarse() && found_.steps.size() == study_.space.size();
         if (found_.is_optimum) {
             found_.bound_seconds = found_.best_seconds;
             found_.omission.clear();
@@ -295,11 +412,14 @@ private:
     const SearchStudy& study_;
     const OptimizeOptions& options_;
     PlanEvaluator evaluator_;
+    PlanEvaluator coarse_evaluator_;  // unused where plans are compared as they are
     const experiment::Components& components_;
     std::size_t chains_;
     Clock::time_point start_ = Clock::now();
     Optimization found_;
     std::vector<std::size_t> network_choices_;
+    double compared_base_seconds_ = 0;                     // of the base, as plans are compared
+    BestPlans candidates_;                                 // to be confirmed
     std::tuple<double, std::uint64_t, std::size_t> best_;  // time, evaluation and chain of the best plan
     /// The same of each network, in the order of the study.
     std::map<NetworkChoice, std::pair<NetworkAnswer, std::tuple<double, std::uint64_t, std::size_t>>>

@@ -1,5 +1,6 @@
 #include "plan_writing.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <utility>
@@ -179,6 +180,42 @@ std::string networks_text(const SearchStudy& study, const Optimization& found) {
     return text;
 }
 
+/// By which part of it a plan's time differs most from the one that it was compared by.
+double largest_difference(const Optimization& found) {
+    double most = 0;
+    for (const ConfirmedPlan& one : found.confirmed) {
+        if (std::isfinite(one.seconds)) {
+            most = std::max(most, std::abs(one.coarse_seconds / one.seconds - 1));
+        }
+    }
+    return most;
+}
+
+Json coarse_json(const SearchStudy& study, const Optimization& found) {
+    Json values = Json::object();
+    for (const CoarseValue& coarse : study.options.coarse) {
+        values[coarse.path] = to_json(coarse.value);
+    }
+    Json confirmed = Json::array();
+    for (const ConfirmedPlan& one : found.confirmed) {
+        confirmed.push_back({{"coarse_time_s", one.coarse_seconds}, {"time_s", seconds_json(one.seconds)}});
+    }
+    return {{"values", std::move(values)},
+            {"base_time_s", *found.coarse_base_seconds},
+            {"confirmed", std::move(confirmed)}};
+}
+
+std::string coarse_text(const SearchStudy& study, const Optimization& found) {
+    std::string text;
+    for (const CoarseValue& coarse : study.options.coarse) {
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", coarse.path, brief(coarse.value));
+    }
+    return found.confirmed.empty()
+               ? text + "; no plan was simulated as it is"
+               : fmt::format("{}; {} of the best simulated as they are, at most {:.2g} % from that", text,
+                             found.confirmed.size(), 100 * largest_difference(found));
+}
+
 double gap(const Optimization& found) {
     return found.best_seconds / found.bound_seconds - 1;
 }
@@ -210,6 +247,9 @@ Json optimization_json(const SearchStudy& study, const Optimization& found) {
               {"infeasible", found.count(Outcome::kInfeasible)},
               {"interrupted", found.interrupted},
               {"best", std::move(plan)}};
+    if (found.coarse_base_seconds) {
+        json["coarse"] = coarse_json(study, found);
+    }
     if (!found.networks.empty()) {
         json["networks"] = networks_json(study, found);
     }
@@ -248,6 +288,9 @@ std::string optimization_text(const SearchStudy& study, const Optimization& foun
              found.count(Outcome::kSimulated), found.count(Outcome::kRemembered),
              found.count(Outcome::kRejectedByBound), found.count(Outcome::kGivenUp),
              found.count(Outcome::kInfeasible), found.wall_seconds));
+    if (found.coarse_base_seconds) {
+        line("compared by", coarse_text(study, found));
+    }
     if (!found.plan) {
         line("best plan", "the base: nothing that was looked at is faster");
     } else {

@@ -60,7 +60,7 @@ Evaluation PlanEvaluator::evaluate(const Plan& plan, double most) {
 }
 
 Evaluation PlanEvaluator::examine(const Plan& plan, double most) {
-    const Result<experiment::Experiment> experiment = experiment_of(study_, plan, components_);
+    const Result<experiment::Experiment> experiment = experiment_of(study_, plan, components_, fidelity_);
     return experiment ? evaluate(*experiment, most) : Evaluation{};
 }
 

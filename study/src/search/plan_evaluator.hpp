@@ -21,9 +21,10 @@ namespace astrolabe::study {
 class PlanEvaluator {
 public:
     /// The references must outlive the object.
-    PlanEvaluator(const SearchStudy& study, const experiment::Components& components)
+    PlanEvaluator(const SearchStudy& study, const experiment::Components& components, Fidelity fidelity)
         : study_(study),
-          components_(components) {}
+          components_(components),
+          fidelity_(fidelity) {}
 
     [[nodiscard]] Evaluation evaluate(const Plan& plan, double most);
     /// Of an experiment that is no plan of the space: the base.
@@ -35,6 +36,7 @@ private:
 
     const SearchStudy& study_;
     const experiment::Components& components_;
+    Fidelity fidelity_;
     std::unordered_map<std::string, Evaluation> plans_;        // by key
     std::unordered_map<std::string, Evaluation> experiments_;  // by resolved text
 };

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <astrolabe/core/assert.hpp>
 #include <astrolabe/experiment/file/config_path.hpp>
 #include <astrolabe/study/search/search_study.hpp>
 
@@ -233,6 +234,58 @@ std::uint32_t nearest_alternative(const Choice& choice, const ConfigNode& base, 
     return 0;
 }
 
+/// A choice of what a coarse value is part of, or has as a part, would be undone by it or undo it.
+void check_coarse(const OptimizeKeys& keys, const ConfigNode& optimize, ReadContext& context) {
+    const ConfigNode* confirmed = optimize.find("confirmed");
+    if (keys.coarse.empty() && confirmed != nullptr) {
+        context.error("config.search", confirmed->where,
+                      "plans are compared as they are, so there is nothing to confirm",
+                      "leave 'confirmed' out, or say by what plans are compared in 'coarse'");
+    }
+    for (const CoarseValue& coarse : keys.coarse) {
+        for (const GivenChoice& given : keys.choices) {
+            if (experiment::is_within(given.choice.path, coarse.path) ||
+                experiment::is_within(coarse.path, given.choice.path)) {
+                context.error("config.choice", optimize.find("coarse")->where,
+                              fmt::format("plans cannot be compared by '{}' where '{}' is a choice",
+                                          coarse.path, given.choice.path),
+                              "leave out the one or the other");
+            }
+        }
+    }
+}
+
+/// The coarse values, each in the base by itself and all of them together.
+void check_coarse_values(const SearchStudy& study, const SourceRange& where,
+                         const experiment::Components& components, ReadContext& context) {
+    for (const CoarseValue& coarse : study.options.coarse) {
+        ConfigNode root = study.base;
+        const std::string_view nowhere = experiment::set_at(root, coarse.path, coarse.value);
+        if (!nowhere.empty()) {
+            report_nowhere(coarse.path, nowhere, where, context);
+            return;
+        }
+    }
+    const Result<experiment::Experiment> together = base_of(study, components, Fidelity::kCoarse);
+    for (const Diagnostic& error : together ? Diagnostics{} : together.error()) {
+        context.error(error);
+    }
+}
+
+/// `root`, and the coarse values where they are asked for.
+Result<experiment::Experiment> read_at(Fidelity fidelity, const SearchStudy& study, ConfigNode root,
+                                       std::vector<std::string> paths,
+                                       const experiment::Components& components) {
+    if (fidelity == Fidelity::kCoarse) {
+        for (const CoarseValue& coarse : study.options.coarse) {
+            const std::string_view nowhere = experiment::set_at(root, coarse.path, coarse.value);
+            ASTROLABE_ASSERT(nowhere.empty(), "coarse values lead somewhere");
+            paths.push_back(coarse.path);
+        }
+    }
+    return experiment::read_experiment(std::move(root), paths, study.name, {}, components);
+}
+
 }  // namespace
 
 Result<SearchStudy> load_search_study(const std::filesystem::path& path,
@@ -252,6 +305,7 @@ Result<SearchStudy> load_search_study(const std::filesystem::path& path,
         keys->base.set("schema", ConfigNode::scalar(std::string(experiment::kSchemaName)));
     }
     check_overlap(keys->optimize, context);
+    check_coarse(keys->optimize, *root->find("optimize"), context);
     const std::string name = keys->name.empty() ? path.stem().string() : keys->name;
     Result<experiment::Experiment> reference =
         experiment::read_experiment(keys->base, set, name, {}, components);
@@ -259,7 +313,8 @@ Result<SearchStudy> load_search_study(const std::filesystem::path& path,
         context.error(error);
     }
     if (reference && reference->jobs != nullptr) {
-        context.error("config.jobs", keys->base.find("jobs")->where, "a search is for one job, and the base has several",
+        context.error("config.jobs", keys->base.find("jobs")->where,
+                      "a search is for one job, and the base has several",
                       "search for each job alone, then put them together in a study");
     }
     StudyReader reader(components, context);
@@ -297,19 +352,31 @@ Result<SearchStudy> load_search_study(const std::filesystem::path& path,
     if (context.error_count() > 0) {
         return context.errors();
     }
-    return SearchStudy{name,  std::move(keys->base), std::move(set), *std::move(reference), std::move(space),
-                       search};
+    SearchStudy study{name,  std::move(keys->base), std::move(set), *std::move(reference), std::move(space),
+                      search};
+    if (const ConfigNode* coarse = optimize.find("coarse")) {
+        check_coarse_values(study, coarse->where, components, context);
+    }
+    if (context.error_count() > 0) {
+        return context.errors();
+    }
+    return study;
 }
 
 Result<experiment::Experiment> experiment_of(const SearchStudy& study, const Plan& plan,
-                                             const experiment::Components& components) {
+                                             const experiment::Components& components, Fidelity fidelity) {
     ConfigNode root = study.base;
     std::vector<std::string> paths = study.set;
     if (study.space.moves()) {
         write_tables(root, plan.tables, *study.space.moves(), paths);
     }
     write_choices(root, study.space.choices(), plan, paths);
-    return experiment::read_experiment(std::move(root), paths, study.name, {}, components);
+    return read_at(fidelity, study, std::move(root), std::move(paths), components);
+}
+
+Result<experiment::Experiment> base_of(const SearchStudy& study, const experiment::Components& components,
+                                       Fidelity fidelity) {
+    return read_at(fidelity, study, study.base, study.set, components);
 }
 
 }  // namespace astrolabe::study

@@ -58,10 +58,21 @@ struct NetworkAnswer {
 /// Places of the choices of a space that say what the network is.
 [[nodiscard]] std::vector<std::size_t> network_choices(const SearchSpace& space);
 
+/// A plan that was the best, or among them, by coarse values.
+struct ConfirmedPlan {
+    Plan plan;
+    double coarse_seconds = 0;
+    double seconds = 0;  ///< as it is; infinite: it does not finish
+};
+
 struct Optimization {
-    double temperature = 0;                      ///< of annealing
-    double base_seconds = 0;                     ///< mean iteration of the base …
-    double best_seconds = 0;                     ///< … and of the best: the base where no plan is faster
+    double temperature = 0;                     ///< of annealing
+    std::optional<double> coarse_base_seconds;  ///< of the base by coarse values, which `steps` have
+    std::vector<ConfirmedPlan> confirmed;       ///< best by coarse values first; none where there are no such
+    double base_seconds = 0;                    ///< mean iteration of the base …
+    /// … and of the best: the base where no plan is faster. By coarse values if the search was interrupted
+    /// before a plan was confirmed.
+    double best_seconds = 0;
     std::optional<Plan> plan;                    ///< the best; nothing: the base
     std::optional<experiment::Experiment> best;  ///< the same
     std::vector<SearchStep> steps;               ///< by chain

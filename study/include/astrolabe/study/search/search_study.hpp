@@ -7,6 +7,7 @@
 ///       choices:                              # dotted paths of the experiment: what may stand there
 ///         cluster.collectives.all_reduce.algorithm: [ring, double_binary_tree]
 ///       tables: {kinds: [table_wise, column_wise], shards: [2, 4]}
+///       coarse: {backend.rate_slack: 0.01}    # how plans are compared; the best are simulated as they are
 ///       budget: {evaluations: 1000, time: 10min}
 ///
 /// The base is the reference. A search starts from it, with those alternatives that are written as the base
@@ -33,9 +34,20 @@ struct SearchBudget {
     std::optional<Time> time = std::nullopt;  ///< of the wall
 };
 
+/// A value that experiments have where they are compared, not as they are.
+struct CoarseValue {
+    std::string path;  ///< dotted, in the experiment
+    ConfigNode value;
+};
+
+/// How a plan becomes an experiment: as it is, or as plans are compared.
+enum class Fidelity : std::uint8_t { kExact, kCoarse };
+
 struct SearchOptions {
     SearchMethod method = SearchMethod::kAuto;  ///< of a study that was read never auto
     SearchBudget budget;
+    std::vector<CoarseValue> coarse = {};  ///< none: plans are compared as they are
+    std::int64_t confirmed = 5;  ///< of the best by coarse values, how many are simulated as they are
     std::int64_t chains = 1;
     std::int64_t restarts = 0;
     std::optional<double> temperature = std::nullopt;
@@ -57,9 +69,14 @@ struct SearchStudy {
                                                     const experiment::LoadOptions& options,
                                                     const experiment::Components& components);
 
-/// The experiment that a plan is, or why it is none.
+/// The experiment that a plan is, or why it is none. Coarse values come last, over those of the plan.
 [[nodiscard]] Result<experiment::Experiment> experiment_of(const SearchStudy& study, const Plan& plan,
-                                                           const experiment::Components& components);
+                                                           const experiment::Components& components,
+                                                           Fidelity fidelity = Fidelity::kExact);
+/// The base likewise.
+[[nodiscard]] Result<experiment::Experiment> base_of(const SearchStudy& study,
+                                                     const experiment::Components& components,
+                                                     Fidelity fidelity);
 
 /// Keys of `optimize`, for `describe`.
 [[nodiscard]] ComponentDescription optimize_description();
