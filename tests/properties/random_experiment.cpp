@@ -151,7 +151,8 @@ Tree random_flows(Draw& draw, std::int64_t hosts, std::int64_t largest) {
         return flows;
     }
     flows["pattern"] = draw.of({"uniform", "permutation", "shuffle", "incast"});
-    flows["sizes"] = {{"fixed", bytes_text(draw.spread(0, largest - 2))}};
+    // At a load, bytes decide how many messages there are; those of a list above are of any size.
+    flows["sizes"] = {{"fixed", bytes_text(draw.spread(6, largest - 2))}};
     if (flows["pattern"] == "incast") {
         flows["senders"] = draw.between(1, hosts - 1);
     }

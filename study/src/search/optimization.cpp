@@ -303,11 +303,10 @@ private:
             return;
         }
         std::vector<BestPlans::Ranked> plans = candidates_.plans();
-        for (const auto& [network, known] : networks_) {
-            const auto& [answer, rank] = known;
-            const auto is_its = [&](const BestPlans::Ranked& one) {
-                return network_of(one.plan) == answer.network;
-            };
+        for (const auto& network_and_known : networks_) {
+            const NetworkChoice& network = network_and_known.first;
+            const auto& [answer, rank] = network_and_known.second;
+            const auto is_its = [&](const BestPlans::Ranked& one) { return network_of(one.plan) == network; };
             if (answer.plan && std::ranges::none_of(plans, is_its)) {
                 plans.push_back({rank, *answer.plan});
             }
