@@ -37,7 +37,11 @@ public:
     void set(std::size_t number, Value value) {
         for (std::vector<Node>& level : levels_) {
             Node& node = level[number / kBelow];
-            node.values[number % kBelow] = value;
+            Value& known = node.values[number % kBelow];
+            if (known == value) {
+                return;  // nothing above changes: most often where many are set to one value in turn
+            }
+            known = value;
             value = node.least();
             number /= kBelow;
         }
