@@ -8,6 +8,12 @@
 
 namespace astrolabe::network {
 
+namespace {
+
+constexpr std::uint32_t kMostLater = std::numeric_limits<std::uint8_t>::max();
+
+}  // namespace
+
 MessageQueues::Item MessageQueues::item_of(const Waiting& message) {
     const auto high = static_cast<std::uint32_t>(message.token >> 32);
     const auto low = static_cast<std::uint32_t>(message.token);
@@ -38,11 +44,13 @@ void MessageQueues::append(Queue& queue, const Waiting& message) {
     if (!queue.empty()) {
         Line& last = lines_[queue.last_];
         if (last.end < last.messages.size() && last.handler == handler) {
+            const std::uint32_t later = message.sent_as - number_in(last, last.end - 1U);
+            last.later[last.end - 1U] = static_cast<std::uint8_t>(std::min(later, kMostLater));
             last.messages[last.end++] = item;
             return;
         }
     }
-    const std::uint32_t number = lines_.add({kNone, message.sent_as, handler, 0, 1, {item}});
+    const std::uint32_t number = lines_.add({kNone, message.sent_as, handler, 0, 1, {item}, {}});
     (queue.empty() ? queue.first_ : lines_[queue.last_].next) = number;
     queue.last_ = number;
 }

@@ -2,7 +2,8 @@
 ///
 /// Queues are many and long, and the processor waits for memory wherever one is read. So messages are stored
 /// four to a line of the cache, each line for messages of one queue that notify one handler. Of the four,
-/// only the number of the first is kept.
+/// the number of the first is kept, and of the others a byte: how much later than the one before, at most
+/// 255.
 ///
 /// Complexity: O(1) for each message; a change of handler looks for it among all that ever came, a handful.
 /// Memory: 16 bytes per message in lines of 64, and 8 for one of 2 GiB or more.
@@ -10,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include <astrolabe/core/containers/chunked_pool.hpp>
@@ -33,8 +35,8 @@ public:
         NotificationHandler* handler = nullptr;
         std::uint64_t token = 0;
         Bytes size;
-        /// Number of the message, its lower 32 bits; of one that was queued, its own or that of one of the
-        /// three before it.
+        /// Number of the message, its lower 32 bits; of one that was queued, less where it came more than 255
+        /// messages after the one before it.
         std::uint32_t sent_as = 0;
     };
 
@@ -100,6 +102,7 @@ private:
         std::uint8_t begin = 0;
         std::uint8_t end = 0;
         std::array<Item, 4> messages{};
+        std::array<std::uint8_t, 3> later{};  // from one number to the next
     };
     static_assert(sizeof(Line) == 64);
 
@@ -109,7 +112,10 @@ private:
     [[nodiscard]] Waiting waiting(const Line& line, std::uint32_t i) const {
         const Item& item = line.messages[i];
         return {handlers_[line.handler], std::uint64_t{item.token_high} << 32 | item.token_low, size_of(item),
-                line.sent_as};
+                number_in(line, i)};
+    }
+    [[nodiscard]] static std::uint32_t number_in(const Line& line, std::uint32_t i) {
+        return std::accumulate(line.later.begin(), line.later.begin() + i, line.sent_as);
     }
     [[nodiscard]] Item item_of(const Waiting& message);
     [[nodiscard]] std::uint16_t number_of(NotificationHandler* handler);

@@ -21,7 +21,7 @@ public:
     void notify(std::uint64_t /*token*/) override {}
 };
 
-/// But for the number, of which a queue knows that of the first in a line.
+/// But for the number, which may be less.
 void expect_same(const Waiting& message, const Waiting& sent) {
     EXPECT_EQ(message.handler, sent.handler);
     EXPECT_EQ(message.token, sent.token);
@@ -46,16 +46,17 @@ TEST(MessageQueues, KeepWhatTheLargestNumbersNeed) {
     EXPECT_TRUE(queue.empty());
 }
 
-TEST(MessageQueues, NumberOfAMessageIsThatOfTheFirstInItsLine) {
+TEST(MessageQueues, NumbersAreExactUpTo255MessagesApart) {
     Nobody nobody;
     MessageQueues queues;
     MessageQueues::Queue queue;
-    for (std::uint32_t number = 10; number < 16; ++number) {
+    // Four to a line: 1000 counts as 11 + 255, of 1002 the 736 from there as 255, and 2000 begins a line.
+    for (const std::uint32_t number : {10U, 11U, 1000U, 1002U, 2000U, 2255U, 2511U}) {
         queues.append(queue, {&nobody, number, Bytes(1), number});
     }
     std::vector<std::uint32_t> numbers;
     queues.for_each(queue, [&](const Waiting& message) { numbers.push_back(message.sent_as); });
-    EXPECT_EQ(numbers, (std::vector<std::uint32_t>{10, 10, 10, 10, 14, 14}));  // four to a line
+    EXPECT_EQ(numbers, (std::vector<std::uint32_t>{10, 11, 266, 521, 2000, 2255, 2510}));
 }
 
 RC_GTEST_PROP(MessageQueuesProperty, AreAsManyQueuesOfTheirOwn, ()) {
@@ -64,6 +65,7 @@ RC_GTEST_PROP(MessageQueuesProperty, AreAsManyQueuesOfTheirOwn, ()) {
     std::vector<MessageQueues::Queue> tested(4);
     std::vector<std::deque<Waiting>> expected(tested.size());
     const auto steps = *rc::gen::inRange(1, 300);
+    const auto apart = *rc::gen::element(1, 100, 1000);
     for (int step = 0; step < steps; ++step) {
         const auto at = *rc::gen::inRange<std::size_t>(0, tested.size());
         RC_ASSERT(tested[at].empty() == expected[at].empty());
@@ -78,21 +80,21 @@ RC_GTEST_PROP(MessageQueuesProperty, AreAsManyQueuesOfTheirOwn, ()) {
             const Bytes size(std::int64_t{1} << *rc::gen::inRange(0, 62));
             Nobody& handler = handlers[*rc::gen::inRange<std::size_t>(0, handlers.size())];
             const Waiting message{&handler, *rc::gen::arbitrary<std::uint64_t>(), size,
-                                  static_cast<std::uint32_t>(step)};
+                                  static_cast<std::uint32_t>(step * apart)};
             queues.append(tested[at], message);
             expected[at].push_back(message);
         }
     }
     for (std::size_t at = 0; at < tested.size(); ++at) {
         std::size_t seen = 0;
+        std::uint32_t last = 0;
         queues.for_each(tested[at], [&](const Waiting& message) {
             const Waiting& sent = expected[at].at(seen);
             RC_ASSERT(message.token == sent.token);
             RC_ASSERT(message.size == sent.size);
-            // Its own number or that of one of the three before it.
             RC_ASSERT(message.sent_as <= sent.sent_as);
-            const bool is_after_fourth = seen < 4 ? true : message.sent_as > expected[at][seen - 4].sent_as;
-            RC_ASSERT(is_after_fourth);
+            RC_ASSERT(message.sent_as >= last);
+            last = message.sent_as;
             ++seen;
         });
         RC_ASSERT(seen == expected[at].size());

@@ -210,7 +210,7 @@ public:
     virtual void stop() = 0;
 
     [[nodiscard]] virtual std::uint64_t outstanding_messages() const = 0;
-    /// At most `limit`, in the order sent; one behind others of its pair as early as the third before it.
+    /// At most `limit`, in the order sent; one sent long after the one before it of its pair may come early.
     [[nodiscard]] virtual std::vector<OutstandingMessage> describe_outstanding(std::size_t limit) const = 0;
     /// Why nothing moves any more while messages are outstanding, as far as the network can tell, for people.
     [[nodiscard]] virtual std::string explain_stall() const { return {}; }
