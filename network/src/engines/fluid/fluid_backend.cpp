@@ -17,6 +17,11 @@ constexpr std::size_t kPairsAtOnce = std::size_t{1} << 20;
 /// Hosts from which on rates are kept by link: thousands of connections can share their links then.
 constexpr std::size_t kHostsByLink = 64;
 
+/// Of two that are not negative; at most Bytes::max().
+Bytes sum_of(Bytes a, Bytes b) {
+    return b > Bytes::max() - a ? Bytes::max() : a + b;
+}
+
 }  // namespace
 
 FluidBackend::FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOptions options)
@@ -234,7 +239,7 @@ void FluidBackend::complete(std::uint32_t index) {
         record_->complete(index, work_of_first(index));
     }
     const MessageQueues::Waiting served = take_first(connection);
-    connection.served += served.size;
+    connection.served = sum_of(connection.served, served.size);
     const std::uint32_t number = board(index, served);
     if (ledger_ != nullptr) {
         ledger_->complete(index, number, now_);
@@ -276,7 +281,7 @@ void FluidBackend::deliver() {
         in_flight_.remove(number);
         ++events_;
         ++delivered_;
-        bytes_delivered_ += message.size;
+        bytes_delivered_ = sum_of(bytes_delivered_, message.size);
         notified_ = number;
         message.handler->notify(message.token);
     }
