@@ -25,7 +25,8 @@ NEEDS_THE_PROGRAM = set("""
 broken-studies/alternative-twice broken-studies/alternatives-without-a-list broken-studies/base-that-is-not-there
 broken-studies/chains-without-a-move broken-studies/choice-within-a-choice broken-studies/coarse-into-a-value
 broken-studies/coarse-key-misspelt broken-studies/coarse-part-of-a-choice broken-studies/column-wise-without-shards
-broken-studies/confirmed-without-coarse
+broken-studies/coarse-values-in-each-others-way broken-studies/coarse-path-that-ends-with-a-dot
+broken-studies/path-that-is-empty broken-studies/confirmed-without-coarse
 broken-studies/enumeration-beyond-its-budget broken-studies/misspelt-alternative broken-studies/misspelt-path
 broken-studies/nothing-to-choose broken-studies/path-into-a-value broken-studies/restarts-without-a-move
 broken-studies/study-without-a-base broken-studies/tables-and-their-choice broken-studies/tables-of-a-balanced-plan

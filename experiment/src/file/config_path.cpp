@@ -10,7 +10,7 @@ std::string_view set_at(ConfigNode& root, std::string_view path, ConfigNode valu
     const std::string_view step = path.substr(0, dot);
     ConfigNode* child = node_at(root, step);
     if (step.empty() || root.is_scalar() || (child == nullptr && !root.is_mapping())) {
-        return path;
+        return path.empty() ? "." : path;  // a path that is empty, or ends with a dot, leads nowhere too
     }
     if (dot == std::string_view::npos) {
         if (child != nullptr) {

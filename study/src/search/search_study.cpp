@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include <astrolabe/core/assert.hpp>
 #include <astrolabe/experiment/file/config_path.hpp>
 #include <astrolabe/study/search/search_study.hpp>
 
@@ -255,23 +254,6 @@ void check_coarse(const OptimizeKeys& keys, const ConfigNode& optimize, ReadCont
     }
 }
 
-/// The coarse values, each in the base by itself and all of them together.
-void check_coarse_values(const SearchStudy& study, const SourceRange& where,
-                         const experiment::Components& components, ReadContext& context) {
-    for (const CoarseValue& coarse : study.options.coarse) {
-        ConfigNode root = study.base;
-        const std::string_view nowhere = experiment::set_at(root, coarse.path, coarse.value);
-        if (!nowhere.empty()) {
-            report_nowhere(coarse.path, nowhere, where, context);
-            return;
-        }
-    }
-    const Result<experiment::Experiment> together = base_of(study, components, Fidelity::kCoarse);
-    for (const Diagnostic& error : together ? Diagnostics{} : together.error()) {
-        context.error(error);
-    }
-}
-
 /// `root`, and the coarse values where they are asked for.
 Result<experiment::Experiment> read_at(Fidelity fidelity, const SearchStudy& study, ConfigNode root,
                                        std::vector<std::string> paths,
@@ -279,7 +261,11 @@ Result<experiment::Experiment> read_at(Fidelity fidelity, const SearchStudy& stu
     if (fidelity == Fidelity::kCoarse) {
         for (const CoarseValue& coarse : study.options.coarse) {
             const std::string_view nowhere = experiment::set_at(root, coarse.path, coarse.value);
-            ASTROLABE_ASSERT(nowhere.empty(), "coarse values lead somewhere");
+            if (!nowhere.empty()) {
+                ReadContext context;
+                report_nowhere(coarse.path, nowhere, coarse.value.where, context);
+                return context.errors();
+            }
             paths.push_back(coarse.path);
         }
     }
@@ -354,11 +340,11 @@ Result<SearchStudy> load_search_study(const std::filesystem::path& path,
     }
     SearchStudy study{name,  std::move(keys->base), std::move(set), *std::move(reference), std::move(space),
                       search};
-    if (const ConfigNode* coarse = optimize.find("coarse")) {
-        check_coarse_values(study, coarse->where, components, context);
-    }
-    if (context.error_count() > 0) {
-        return context.errors();
+    if (!study.options.coarse.empty()) {
+        const Result<experiment::Experiment> coarse = base_of(study, components, Fidelity::kCoarse);
+        if (!coarse) {
+            return coarse.error();
+        }
     }
     return study;
 }
