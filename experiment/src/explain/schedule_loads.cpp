@@ -1,6 +1,7 @@
 #include "schedule_loads.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -240,7 +241,15 @@ const UnitLoad& ScheduleLoads::load_of(const CollectiveOperation& collective, un
                 routes.add(placement_[from], placement_[to], amount);
             }
         };
-        if (is_uneven) {
+        if (!is_uneven && !omission_.empty() && steps.symmetry() != system::Symmetry::kNone) {
+            // Every rank sends to as many peers, and is the peer of as many.
+            const std::vector<double> to_peer = blocks_by_peer(steps);
+            const double sum = std::accumulate(to_peer.begin(), to_peer.end(), 0.0);
+            for (const system::RankId rank : ranks) {
+                load.sent[rank.index()] += sum;
+                load.received[rank.index()] += sum;
+            }
+        } else if (is_uneven) {
             for_each_pair(steps, UnevenBytes((*collective.pair_sizes)[group], variants, variant), add);
         } else {
             for_each_pair(steps, add);
