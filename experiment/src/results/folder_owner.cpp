@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
+#include <csignal>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -71,18 +73,31 @@ bool is_left_over(const std::string& name) {
            end != std::to_string(::getpid());
 }
 
-void remove_left_overs(const std::filesystem::path& folder) {
+/// Removes the files and links in a folder whose names are such.
+template <class Predicate>
+void remove_files(const std::filesystem::path& folder, const Predicate& is_such) {
     std::error_code failed;
     std::vector<std::filesystem::path> found;
     for (std::filesystem::directory_iterator entries(folder, failed);
          !failed && entries != std::filesystem::directory_iterator(); entries.increment(failed)) {
-        if (is_left_over(entries->path().filename().string())) {
+        if (is_such(entries->path().filename().string())) {
             found.push_back(entries->path());
         }
     }
     for (const std::filesystem::path& file : found) {
         ::unlink(file.c_str());
     }
+}
+
+void remove_left_overs(const std::filesystem::path& folder) {
+    remove_files(folder, is_left_over);
+}
+
+/// Whether a process of this machine has that number.
+bool is_alive(const std::string& digits) {
+    pid_t process = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), process);
+    return error == std::errc() && process > 0 && (::kill(process, 0) == 0 || errno != ESRCH);
 }
 
 bool is_real_folder(const std::filesystem::path& path) {
@@ -263,7 +278,16 @@ void FolderOwner::mark_whole() {
     if (holds_run_) {
         is_open_ = false;
         static_cast<void>(recover());  // with a summary of a run in its place; else the next run does
+        return;
     }
+    // What a process that was killed left of these files: only their owner knows what they are called.
+    remove_files(folder_, [this](const std::string& name) {
+        const std::size_t dash = name.rfind('-');
+        return dash != std::string::npos && name.starts_with('.') &&
+               files_.contains(name.substr(1, dash - 1)) &&
+               is_all_of(std::string_view(name).substr(dash + 1), "0123456789") &&
+               !is_alive(name.substr(dash + 1));
+    });
 }
 
 std::optional<std::set<std::string>> FolderOwner::summed_up_files() const {

@@ -50,7 +50,8 @@ public:
     /// Before each file has its name.
     [[nodiscard]] std::optional<Diagnostic> before_naming(const std::string& name);
     void named(const std::string& name, const WrittenFile& file) { files_.insert_or_assign(name, file); }
-    /// All of the run is there: what is aside goes.
+    /// All is there: of a run, what is aside goes; of others, the hidden names that killed processes had given
+    /// to files of these names.
     void mark_whole();
 
     [[nodiscard]] const std::map<std::string, WrittenFile>& files() const { return files_; }

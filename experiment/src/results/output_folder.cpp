@@ -80,14 +80,21 @@ bool is_written_in_place(const std::filesystem::path& named) {
     return false;
 }
 
-/// A file of a name that cannot be predicted; -1 and errno where none can be made.
-int create_probe(const std::filesystem::path& folder, std::filesystem::path& probe) {
+/// A file that has no name, so that nothing is left behind by a process that is killed; where the file system
+/// has none such, one whose name cannot be predicted and is removed at once. -1 and errno where none can be
+/// made.
+int open_probe(const std::filesystem::path& folder) {
+    int file = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, kMode);
+    if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR)) {
+        return file;
+    }
     std::random_device random;
-    int file = -1;
     for (int i = 0; i < kMostTries && file < 0; ++i) {
-        probe = folder / fmt::format(".probe-{}-{:08x}", ::getpid(), random());
+        const std::filesystem::path probe = folder / fmt::format(".probe-{}-{:08x}", ::getpid(), random());
         file = create_new(probe);
-        if (file < 0 && errno != EEXIST) {
+        if (file >= 0) {
+            ::unlink(probe.c_str());
+        } else if (errno != EEXIST) {
             break;
         }
     }
@@ -267,12 +274,10 @@ Result<OutputFolder> OutputFolder::open(const std::filesystem::path& path) {
     if (failure) {
         return output_error(path, failure.value());
     }
-    std::filesystem::path probe;
-    const int file = create_probe(path, probe);
+    const int file = open_probe(path);
     if (file < 0) {
         return output_error(path, errno);
     }
-    ::unlink(probe.c_str());
     const int error = ::write(file, "x", 1) == 1 && ::fsync(file) == 0 ? 0 : errno;
     ::close(file);
     if (error != 0 && error != EINVAL) {

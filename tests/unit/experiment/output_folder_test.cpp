@@ -5,6 +5,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <string>
 
 #include <fcntl.h>
@@ -214,6 +215,33 @@ TEST_F(OwnedFolder, WhatAKilledRunLeftGoesBeforeTheNextCome) {
     EXPECT_FALSE(has("jobs"));
     EXPECT_FALSE(has(kList));
     EXPECT_FALSE(has(".astrolabe-earlier"));
+}
+
+/// A report has names that nobody else knows, so the next one removes what is left of them: not what a
+/// process that lives is about to name, nor what is called otherwise.
+TEST_F(OwnedFolder, WhatAKilledReportLeftOfItsFilesGoesWithTheNext) {
+    const std::string killed = fmt::format(".points.csv-{}", std::numeric_limits<pid_t>::max());
+    const std::string living = fmt::format(".points.csv-{}", ::getppid());
+    for (const std::string& name :
+         {killed, living, std::string(".other.csv-1"), std::string(".points.csv-x")}) {
+        folder_.write(name, "half");
+    }
+    const Result<OutputFolder> out = OutputFolder::open_beside_run(folder_.path());
+    ASSERT_TRUE(out) << render(out.error());
+    EXPECT_FALSE(out->write("points.csv", "all"));
+    EXPECT_TRUE(fs::exists(path(killed)));
+    out->mark_whole();
+    EXPECT_FALSE(fs::exists(path(killed)));
+    EXPECT_TRUE(fs::exists(path(living)));
+    EXPECT_TRUE(fs::exists(path(".other.csv-1")));
+    EXPECT_TRUE(fs::exists(path(".points.csv-x")));
+    EXPECT_EQ(content("points.csv"), "all");
+}
+
+/// What shows that a folder can be written has no name, so that nothing is left wherever a process is killed.
+TEST_F(OwnedFolder, OpeningLeavesNothing) {
+    ASSERT_TRUE(OutputFolder::open(folder_.path()));
+    EXPECT_TRUE(fs::is_empty(folder_.path()));
 }
 
 TEST_F(OwnedFolder, ARunThatDoesNotBecomeWholePutsTheEarlierOneBack) {
