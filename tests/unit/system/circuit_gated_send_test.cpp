@@ -49,7 +49,7 @@ Outcome run(const Setting& setting, const system::CollectiveOperation& collectiv
     options.end_point.copy_engine = setting.copy_engine;
     ProgramBuilder builder(ranks);
     builder.collective("alone", collective);
-    FakeBackend backend(ranks, {.latency = kLatency});
+    FakeBackend backend(ranks, FakeBackendOptions{.latency = kLatency});
     system::Executor executor(builder.program(), options, backend, host_of_each_rank(ranks));
     const system::ExecutionReport report = executor.run();
     EXPECT_TRUE(report.finished) << report.stall;
@@ -139,7 +139,7 @@ TEST(CircuitGatedSend, AnAllReduceTakesTwoRounds) {
 TEST(CircuitGatedSend, NothingIsHeldWithoutOpportunities) {
     ProgramBuilder builder(4);
     builder.collective("alone", {.kind = CollectiveKind::kAllToAll, .size = 4 * 1000_B});
-    FakeBackend backend(4, {.latency = kLatency});
+    FakeBackend backend(4, FakeBackendOptions{.latency = kLatency});
     system::Executor executor(builder.program(), options_with(algorithm_of("rotor_direct"), 1, 64), backend,
                               host_of_each_rank(4));
     EXPECT_EQ(executor.run().total, kLatency);

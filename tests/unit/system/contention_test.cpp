@@ -224,9 +224,9 @@ RC_GTEST_PROP(Contention, TheIntegralOfTheSpeedIsTheWork, ()) {
             const std::int64_t d = operation.compute().duration[RankId(rank)].count();
             const std::int64_t longer = (*operation.compute().contended)[RankId(rank)].count();
             // The work done up to `end`, in units of 1/d'.
-            const auto work_until = [&](Time end) {
+            const auto work_until = [&, from = span.from](Time end) {
                 std::int64_t work = 0;
-                for (Time at = span.from; at < end; at += Time(1)) {
+                for (Time at = from; at < end; at += Time(1)) {
                     // Stretches of one speed: up to the next start or end of a collective.
                     Time next = end;
                     bool is_slow = false;

@@ -50,7 +50,7 @@ SystemOptions one_chunk_options(Scheduling scheduling, std::uint32_t active_chun
 }
 
 ExecutionReport run_on_pair(const system::Program& program, const SystemOptions& options) {
-    FakeBackend backend(2, {.time_per_byte = kTimePerByte});
+    FakeBackend backend(2, FakeBackendOptions{.time_per_byte = kTimePerByte});
     Executor executor(program, options, backend, {HostId(0), HostId(1)});
     return executor.run();
 }

@@ -25,8 +25,7 @@ using system::PerRank;
 using system::RankId;
 using system::StreamRecord;
 
-constexpr std::uint32_t kDevice = 0;
-constexpr std::uint32_t kHost = 1;
+constexpr std::uint32_t kHost = 1;  // 0 is the device
 
 /// Two ranks that exchange 100 bytes: with α = 1,000 ps and β = 80 ps/B an exchange takes 9,000 ps.
 class StreamsTest : public ::testing::Test {

@@ -96,8 +96,8 @@ struct ReadTask {
     friend bool operator==(const ReadTask&, const ReadTask&) = default;
     friend void PrintTo(const ReadTask& task, std::ostream* out) {
         *out << task.stream << " '" << task.name << "' " << to_string(task.duration);
-        for (const std::string& name : task.waits_for) {
-            *out << " <- " << name;
+        for (const std::string& before : task.waits_for) {
+            *out << " <- " << before;
         }
     }
 };
