@@ -26,6 +26,12 @@ inline constexpr bool kHasThreadSanitizer = false;
 /// Whether a process may be given a limit of addresses.
 inline constexpr bool kMemoryCanBeLimited = !kHasAddressSanitizer && !kHasThreadSanitizer;
 
+/// Of what is done for many sizes, up to which: under a sanitizer each costs several times the time.
+template <class Number>
+constexpr Number up_to(Number most, Number sanitized) {
+    return kHasAddressSanitizer || kHasThreadSanitizer ? sanitized : most;
+}
+
 }  // namespace astrolabe::testing
 
 #undef ASTROLABE_HAS_FEATURE

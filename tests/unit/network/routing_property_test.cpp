@@ -1,6 +1,5 @@
 /// Routing against Boost's shortest paths on random multigraphs, where hosts may have no, one or many cables,
 /// links cost the same or not and, where there are no switches, may go one way.
-#include "network/src/topologies/fat_tree.hpp"
 #include "random_seed.hpp"
 
 #include <algorithm>
@@ -8,7 +7,6 @@
 #include <limits>
 #include <memory>
 #include <random>
-#include <thread>
 #include <vector>
 
 #include <boost/graph/adjacency_list.hpp>
@@ -130,37 +128,6 @@ RC_GTEST_PROP(RoutingProperty, RoutesHaveTheShortestLengthAndTheLongestLatency, 
                 RC_ASSERT(std::abs(reached[n].share - leaves) < 1e-12);
             }
         }
-    }
-}
-
-TEST(Routing, MayBeAskedFromSeveralThreadsAtOnce) {
-    FatTreeParameters parameters;
-    parameters.k = 8;
-    const std::shared_ptr<const Fabric> shared = build_fat_tree(parameters);
-    const std::shared_ptr<const Fabric> alone = build_fat_tree(parameters);
-    constexpr std::uint32_t kThreads = 4;
-    std::vector<std::vector<LinkId>> choices(kThreads);
-    std::vector<std::thread> threads;
-    for (std::uint32_t t = 0; t < kThreads; ++t) {
-        threads.emplace_back([&, t] {
-            for (std::uint32_t d = 1; d < 128; ++d) {
-                for (const RouteLeg& leg : shared->routing().route(HostId(0), HostId(d)).legs) {
-                    choices[t].push_back(leg.link);
-                }
-            }
-        });
-    }
-    for (std::thread& thread : threads) {
-        thread.join();
-    }
-    std::vector<LinkId> expected;
-    for (std::uint32_t d = 1; d < 128; ++d) {
-        for (const RouteLeg& leg : alone->routing().route(HostId(0), HostId(d)).legs) {
-            expected.push_back(leg.link);
-        }
-    }
-    for (const std::vector<LinkId>& choice : choices) {
-        EXPECT_EQ(choice, expected);
     }
 }
 

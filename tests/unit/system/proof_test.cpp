@@ -1,9 +1,10 @@
 // The proof accepts every algorithm that comes with the project, and rejects each of them once it is broken.
 
-#include "system/src/schedule/proof.hpp"
-
+#include "sanitizers.hpp"
 #include "schedule_checks.hpp"
 #include "system/src/collectives/hierarchical.hpp"
+#include "system/src/schedule/proof.hpp"
+
 
 #include <optional>
 #include <set>
@@ -25,7 +26,7 @@ class BuiltinProof : public ::testing::TestWithParam<CollectiveKind> {};
 TEST_P(BuiltinProof, HoldsForEveryNumberOfRanks) {
     const std::set<Position> sample{36, 41, 48, 63, 64};
     for (const testing::NamedAlgorithm& entry : testing::builtin_algorithms()) {
-        for (Position ranks = 2; ranks <= 64; ++ranks) {
+        for (Position ranks = 2; ranks <= testing::up_to<Position>(64, 24); ++ranks) {
             const bool is_skipped =
                 GetParam() == CollectiveKind::kAllToAll && ranks > 32 && sample.count(ranks) == 0;
             if (entry.name == "hierarchical" || is_skipped ||
