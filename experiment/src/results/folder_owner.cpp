@@ -55,22 +55,37 @@ bool is_all_of(std::string_view text, std::string_view letters) {
     return !text.empty() && text.find_first_not_of(letters) == std::string_view::npos;
 }
 
-/// What a process that was killed left of a file that had its hidden name already (".links.csv-123"), or of a
-/// try to write (".probe-123-89abcdef"); not what this process has.
-bool is_left_over(const std::string& name) {
+/// The hidden name that a file has before its own, ".links.csv-123".
+struct HiddenName {
+    std::string file;
+    std::string process;
+};
+
+std::optional<HiddenName> hidden_name(const std::string& name) {
     const std::size_t dash = name.rfind('-');
-    if (dash == std::string::npos || !name.starts_with('.')) {
-        return false;
+    if (dash == std::string::npos || !name.starts_with('.') ||
+        !is_all_of(std::string_view(name).substr(dash + 1), "0123456789")) {
+        return std::nullopt;
     }
-    const std::string end = name.substr(dash + 1);
+    return HiddenName{name.substr(1, dash - 1), name.substr(dash + 1)};
+}
+
+/// A try to write: ".probe-123-89abcdef".
+bool is_probe(const std::string& name) {
     constexpr std::string_view kProbe = ".probe-";
-    if (name.starts_with(kProbe)) {
-        return dash > kProbe.size() &&
-               is_all_of(std::string_view(name).substr(kProbe.size(), dash - kProbe.size()), "0123456789") &&
-               end.size() == 8 && is_all_of(end, "0123456789abcdef");
+    const std::size_t dash = name.rfind('-');
+    return name.starts_with(kProbe) && dash > kProbe.size() &&
+           is_all_of(std::string_view(name).substr(kProbe.size(), dash - kProbe.size()), "0123456789") &&
+           name.size() - dash == 9 && is_all_of(std::string_view(name).substr(dash + 1), "0123456789abcdef");
+}
+
+/// What a process that was killed left of a file of a run, or of a try to write; not what this process has.
+bool is_left_over(const std::string& name) {
+    if (is_probe(name)) {
+        return true;
     }
-    return is_of_runs(name.substr(1, dash - 1)) && is_all_of(end, "0123456789") &&
-           end != std::to_string(::getpid());
+    const std::optional<HiddenName> hidden = hidden_name(name);
+    return hidden && is_of_runs(hidden->file) && hidden->process != std::to_string(::getpid());
 }
 
 /// Removes the files and links in a folder whose names are such.
@@ -282,11 +297,8 @@ void FolderOwner::mark_whole() {
     }
     // What a process that was killed left of these files: only their owner knows what they are called.
     remove_files(folder_, [this](const std::string& name) {
-        const std::size_t dash = name.rfind('-');
-        return dash != std::string::npos && name.starts_with('.') &&
-               files_.contains(name.substr(1, dash - 1)) &&
-               is_all_of(std::string_view(name).substr(dash + 1), "0123456789") &&
-               !is_alive(name.substr(dash + 1));
+        const std::optional<HiddenName> hidden = hidden_name(name);
+        return hidden && files_.contains(hidden->file) && !is_alive(hidden->process);
     });
 }
 

@@ -95,16 +95,11 @@ NodeId place_of(const Fabric& fabric, HostId host) {
 RouteLoad::RouteLoad(const Fabric& fabric, LoadBalancing load_balancing)
     : fabric_(fabric),
       load_balancing_(load_balancing),
-      place_of_(fabric.host_count(), NodeId()),
-      loads_(fabric.link_count(), 0) {
-    for (std::size_t i = 0; i < fabric.host_count(); ++i) {
-        place_of_[HostId(i)] = place_of(fabric, HostId(i));
-    }
-}
+      loads_(fabric.link_count(), 0) {}
 
 void RouteLoad::add(HostId source, HostId destination, double amount) {
-    const NodeId from = place_of_[source];
-    const NodeId to = place_of_[destination];
+    const NodeId from = place_of(fabric_, source);
+    const NodeId to = place_of(fabric_, destination);
     if (from != to && fabric_.routing().next_links(from, destination).empty()) {
         return;
     }

@@ -48,7 +48,6 @@ public:
 private:
     const Fabric& fabric_;
     LoadBalancing load_balancing_;
-    IndexedVector<HostId, NodeId> place_of_;
     IndexedVector<LinkId, double> loads_;  // what is known at once
     PairIndex pairs_;
     std::vector<PlaceTraffic> places_;
