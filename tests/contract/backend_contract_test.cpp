@@ -15,6 +15,7 @@ namespace astrolabe::network {
 namespace {
 
 using testing::ContractEngine;
+using testing::NamedEngine;
 
 class Recorder final : public NotificationHandler {
 public:
@@ -53,10 +54,14 @@ private:
     NetworkBackend& backend_;
 };
 
-class BackendContract : public ::testing::TestWithParam<ContractEngine> {
+class BackendContract : public ::testing::TestWithParam<NamedEngine> {
 protected:
-    [[nodiscard]] static std::unique_ptr<NetworkBackend> make() { return GetParam().make(); }
-    [[nodiscard]] static int host(std::size_t place) { return GetParam().trio.at(place); }
+    [[nodiscard]] const ContractEngine& engine() const { return engine_; }
+    [[nodiscard]] std::unique_ptr<NetworkBackend> make() const { return engine_.make(); }
+    [[nodiscard]] int host(std::size_t place) const { return engine_.trio.at(place); }
+
+private:
+    ContractEngine engine_ = GetParam().build();
 };
 
 INSTANTIATE_TEST_SUITE_P(Engines, BackendContract, ::testing::ValuesIn(testing::contract_engines()),
@@ -105,7 +110,7 @@ void run_in_batches(NetworkBackend& backend, Recorder& recorder, std::span<const
 TEST_P(BackendContract, EveryMessageIsDeliveredExactlyOnceAndCounted) {
     const auto backend = make();
     Recorder recorder(*backend);
-    const std::vector<Message> messages = drawn_messages(GetParam().hosts, recorder);
+    const std::vector<Message> messages = drawn_messages(engine().hosts, recorder);
     run_in_batches(*backend, recorder, messages, false);
     std::vector<std::uint64_t> tokens = recorder.tokens();
     std::sort(tokens.begin(), tokens.end());
@@ -125,17 +130,17 @@ TEST_P(BackendContract, EveryMessageIsDeliveredExactlyOnceAndCounted) {
     for (const LinkStatistics& link : statistics.links) {
         carried += link.carried;
     }
-    if (GetParam().no_link_counters.empty()) {
+    if (engine().no_link_counters.empty()) {
         EXPECT_GE(carried, sum) << "every byte crosses a link";
     } else {
-        EXPECT_TRUE(statistics.links.empty()) << GetParam().no_link_counters;
+        EXPECT_TRUE(statistics.links.empty()) << engine().no_link_counters;
     }
 }
 
 TEST_P(BackendContract, MessagesOfAPairAndClassArriveInTheOrderSent) {
     const auto backend = make();
     Recorder recorder(*backend);
-    const std::vector<Message> messages = drawn_messages(GetParam().hosts, recorder);
+    const std::vector<Message> messages = drawn_messages(engine().hosts, recorder);
     run_in_batches(*backend, recorder, messages, false);
     std::map<std::tuple<HostId, HostId, std::uint8_t>, std::uint64_t> last;
     for (const std::uint64_t token : recorder.tokens()) {
@@ -148,20 +153,20 @@ TEST_P(BackendContract, MessagesOfAPairAndClassArriveInTheOrderSent) {
 }
 
 TEST_P(BackendContract, ABatchMeansItsMessagesOneAfterTheOther) {
-    const auto run = [](bool as_batch) {
+    const auto run = [&](bool as_batch) {
         const auto backend = make();
         Recorder recorder(*backend);
-        run_in_batches(*backend, recorder, drawn_messages(GetParam().hosts, recorder), as_batch);
+        run_in_batches(*backend, recorder, drawn_messages(engine().hosts, recorder), as_batch);
         return recorder.events;
     };
     EXPECT_EQ(run(true), run(false));
 }
 
 TEST_P(BackendContract, TheSameRunTwiceGivesTheSameTimesWhateverTheLabels) {
-    const auto run = [](std::uint32_t label) {
+    const auto run = [&](std::uint32_t label) {
         const auto backend = make();
         Recorder recorder(*backend);
-        std::vector<Message> messages = drawn_messages(GetParam().hosts, recorder);
+        std::vector<Message> messages = drawn_messages(engine().hosts, recorder);
         for (Message& message : messages) {
             message.label = label++;
         }
@@ -193,7 +198,7 @@ TEST_P(BackendContract, AMessageArrivesAfterItsLastByteCouldHave) {
     EXPECT_EQ(backend->outstanding_messages(), 1U);
     backend->run();
     // 80 us at no more than two links of 100 Gb/s a host.
-    EXPECT_GE(recorder.time_of(1), GetParam().latency + 40_us);
+    EXPECT_GE(recorder.time_of(1), engine().latency + 40_us);
     EXPECT_EQ(backend->now(), recorder.time_of(1)) << "the last thing that happens";
 }
 
@@ -202,11 +207,11 @@ TEST_P(BackendContract, AMessageOfZeroBytesTakesTheLatencyOfItsPath) {
     Recorder recorder(*backend);
     recorder.send(host(0), host(1), Bytes(0), 1);
     backend->run();
-    if (GetParam().empty_messages_cost.empty()) {
-        EXPECT_EQ(recorder.time_of(1), GetParam().latency);
+    if (engine().empty_messages_cost.empty()) {
+        EXPECT_EQ(recorder.time_of(1), engine().latency);
     } else {
-        EXPECT_GT(recorder.time_of(1), GetParam().latency) << GetParam().empty_messages_cost;
-        EXPECT_LT(recorder.time_of(1), GetParam().latency + 1_ms) << GetParam().empty_messages_cost;
+        EXPECT_GT(recorder.time_of(1), engine().latency) << engine().empty_messages_cost;
+        EXPECT_LT(recorder.time_of(1), engine().latency + 1_ms) << engine().empty_messages_cost;
     }
     EXPECT_EQ(backend->statistics().bytes_delivered, Bytes(0));
 }
@@ -248,7 +253,7 @@ TEST_P(BackendContract, ATimerOfTheMiddleOfAMessageIsExact) {
 // Two messages to one host, sent by one notification, by two of the same instant, or by one that another of
 // the instant asks for: they start together, and end when they would.
 TEST_P(BackendContract, WhatAnInstantStartsStartsTogether) {
-    const auto run = [](int way) {
+    const auto run = [&](int way) {
         const auto backend = make();
         Recorder recorder(*backend);
         recorder.react = [&](std::uint64_t token) {
@@ -303,7 +308,7 @@ TEST_P(BackendContract, RunReturnsAtOnceWhenNothingIsOutstanding) {
 }
 
 TEST_P(BackendContract, StopReturnsBeforeTimeMovesOnAndRunContinues) {
-    const auto run = [](bool is_stopped) {
+    const auto run = [&](bool is_stopped) {
         const auto backend = make();
         Recorder recorder(*backend);
         recorder.react = [&](std::uint64_t token) {
@@ -355,7 +360,7 @@ TEST_P(BackendContract, AWatcherIsCalledBetweenEventsAndChangesNothing) {
         Time time_;
         Bytes delivered_;
     };
-    const auto run = [](bool is_watched) {
+    const auto run = [&](bool is_watched) {
         const auto backend = make();
         Watcher watcher(*backend);
         if (is_watched) {
@@ -373,7 +378,8 @@ TEST_P(BackendContract, AWatcherIsCalledBetweenEventsAndChangesNothing) {
         backend->run();
         EXPECT_EQ(backend->outstanding_messages(), 0U);
         // The fake network of other tests calls nobody.
-        EXPECT_EQ(watcher.pulses > 2, is_watched && GetParam().name != "Fake") << watcher.pulses;
+        EXPECT_EQ(watcher.pulses > 2, is_watched && GetParam().name != testing::kWithoutNetwork)
+            << watcher.pulses;
         return std::pair(recorder.events, backend->events_processed());
     };
     EXPECT_EQ(run(true), run(false));
@@ -401,11 +407,11 @@ TEST_P(BackendContract, OutstandingMessagesAreDescribedInTheOrderSent) {
 }
 
 TEST_P(BackendContract, RunReturnsWhenNothingCanProgressAndSaysWhatIsStuck) {
-    const ContractEngine& engine = GetParam();
-    const auto backend = engine.make_stalled();
+    const ContractEngine& tested = engine();
+    const auto backend = tested.make_stalled();
     Recorder recorder(*backend);
-    recorder.send(engine.stuck, engine.unreachable, engine.stuck_size, 1);
-    recorder.send(host(2) == engine.unreachable ? 0 : host(2), host(1), 1000_B, 2);
+    recorder.send(tested.stuck, tested.unreachable, tested.stuck_size, 1);
+    recorder.send(host(2) == tested.unreachable ? 0 : host(2), host(1), 1000_B, 2);
     backend->schedule(1_ms, recorder, 3);
     backend->run();
     std::vector<std::uint64_t> tokens = recorder.tokens();
@@ -414,11 +420,11 @@ TEST_P(BackendContract, RunReturnsWhenNothingCanProgressAndSaysWhatIsStuck) {
     EXPECT_EQ(backend->outstanding_messages(), 1U);
     const std::vector<OutstandingMessage> stuck = backend->describe_outstanding(10);
     ASSERT_EQ(stuck.size(), 1U);
-    EXPECT_EQ(stuck[0].source, HostId(engine.stuck));
-    EXPECT_EQ(stuck[0].destination, HostId(engine.unreachable));
-    EXPECT_EQ(stuck[0].size, engine.stuck_size);
+    EXPECT_EQ(stuck[0].source, HostId(tested.stuck));
+    EXPECT_EQ(stuck[0].destination, HostId(tested.unreachable));
+    EXPECT_EQ(stuck[0].size, tested.stuck_size);
     EXPECT_GT(stuck[0].remaining, Bytes(0));
-    EXPECT_NE(backend->explain_stall().find(engine.stall_reason), std::string::npos)
+    EXPECT_NE(backend->explain_stall().find(tested.stall_reason), std::string::npos)
         << backend->explain_stall();
 }
 

@@ -68,10 +68,9 @@ std::shared_ptr<const Fabric> periodic_star(bool cut) {
     return std::move(builder).build();
 }
 
-ContractEngine with_static_network(std::string name, const std::string& backend) {
+ContractEngine with_static_network(const std::string& backend) {
     const Setting star = setting(kStar, backend);
     ContractEngine engine;
-    engine.name = std::move(name);
     engine.fabric = star.fabric;
     engine.make = star.make();
     engine.hosts = 4;
@@ -80,10 +79,9 @@ ContractEngine with_static_network(std::string name, const std::string& backend)
 }
 
 /// Eight racks of two hosts; the hosts of the trio are in different racks.
-ContractEngine with_rotors(std::string name, const std::string& backend) {
+ContractEngine with_rotors(const std::string& backend) {
     const std::string keys = "racks: 8, uplinks: 4, hosts_per_rack: 2, propagation: 500ns";
     ContractEngine engine;
-    engine.name = std::move(name);
     const Setting racks = setting("{kind: opera, " + keys + "}", backend, 16);
     engine.fabric = racks.fabric;
     engine.make = racks.make();
@@ -100,7 +98,6 @@ ContractEngine with_rotors(std::string name, const std::string& backend) {
 ContractEngine fluid_on_periodic_circuits() {
     const Setting star = setting(kStar, "{kind: fluid}");
     ContractEngine engine;
-    engine.name = "FluidOnPeriodicCircuits";
     engine.fabric = periodic_star(false);
     engine.make = star.on(engine.fabric);
     engine.hosts = 4;
@@ -111,7 +108,6 @@ ContractEngine fluid_on_periodic_circuits() {
 
 ContractEngine fluid_on_demand_aware_circuits() {
     ContractEngine engine;
-    engine.name = "FluidOnDemandAwareCircuits";
     const Setting circuits = setting(
         "{kind: topoopt, degree: 2, mode: paper, wiring: separate_fibres, medium: circuit_switch, "
         "link: {rate: 100Gbps, latency: 1us}, "
@@ -129,22 +125,46 @@ ContractEngine fluid_on_demand_aware_circuits() {
 }
 
 #ifdef ASTROLABE_WITH_NS3
+ContractEngine packets() {
+    ContractEngine engine = with_static_network("{kind: packet}");
+    engine.empty_messages_cost = "a message without bytes is a packet, which has a header";
+    return engine;
+}
+
+ContractEngine opera_packets() {
+    ContractEngine engine = with_rotors("{kind: packet}");
+    engine.empty_messages_cost = "a message without bytes is a packet, which waits for a circuit";
+    return engine;
+}
+
+ContractEngine tcp() {
+    ContractEngine engine = with_static_network("{kind: tcp}");
+    engine.empty_messages_cost = "the connection is set up first, and messages have a header in the stream";
+    return engine;
+}
+
 /// A ring of four hosts that forward for one another, with ways both left and right between any two.
-ContractEngine tcp_on_named_paths(ContractEngine engine) {
+ContractEngine tcp_on_named_paths() {
     const Setting ring = setting(
         "{kind: direct_connect, hosts: 4, rings: [1], link: {rate: 100Gbps, latency: 500ns}, "
         "routing: k_shortest, detour: 2}",
         "{kind: tcp}");
-    engine.name = "TcpOnNamedPaths";
+    ContractEngine engine = tcp();
     engine.fabric = ring.fabric;
     engine.make = ring.make();
+    return engine;
+}
+
+ContractEngine opera_tcp() {
+    ContractEngine engine = with_rotors("{kind: tcp}");
+    engine.empty_messages_cost = "the connection is set up first, and the message waits for a circuit";
+    engine.stall_reason = "rack 7 is disconnected";
     return engine;
 }
 #endif
 
 ContractEngine fake() {
     ContractEngine engine;
-    engine.name = "Fake";
     const FakeBackendOptions options{.latency = engine.latency, .time_per_byte = Time(80)};
     engine.make = [options] { return std::make_unique<FakeBackend>(4, options); };
     engine.hosts = 4;
@@ -159,31 +179,22 @@ ContractEngine fake() {
 
 }  // namespace
 
-std::vector<ContractEngine> contract_engines() {
-    std::vector<ContractEngine> engines{with_static_network("Fluid", "{kind: fluid}"),
-                                        fluid_on_periodic_circuits(),
-                                        fluid_on_demand_aware_circuits(),
-                                        with_rotors("Slots", "{kind: fluid}"),
-                                        with_static_network("CongestionFree", "{kind: congestion_free}"),
-                                        fake()};
+std::vector<NamedEngine> contract_engines() {
+    return {
+        {"Fluid", [] { return with_static_network("{kind: fluid}"); }},
+        {"FluidOnPeriodicCircuits", fluid_on_periodic_circuits},
+        {"FluidOnDemandAwareCircuits", fluid_on_demand_aware_circuits},
+        {"Slots", [] { return with_rotors("{kind: fluid}"); }},
+        {"CongestionFree", [] { return with_static_network("{kind: congestion_free}"); }},
+        {kWithoutNetwork, fake},
 #ifdef ASTROLABE_WITH_NS3
-    ContractEngine packet = with_static_network("Packet", "{kind: packet}");
-    packet.empty_messages_cost = "a message without bytes is a packet, which has a header";
-    engines.push_back(std::move(packet));
-    ContractEngine opera = with_rotors("OperaPackets", "{kind: packet}");
-    opera.empty_messages_cost = "a message without bytes is a packet, which waits for a circuit";
-    engines.push_back(std::move(opera));
-    ContractEngine tcp = with_static_network("Tcp", "{kind: tcp}");
-    tcp.empty_messages_cost = "the connection is set up first, and messages have a header in the stream";
-    ContractEngine named = tcp_on_named_paths(tcp);
-    engines.push_back(std::move(tcp));
-    engines.push_back(std::move(named));
-    ContractEngine rotors = with_rotors("OperaTcp", "{kind: tcp}");
-    rotors.empty_messages_cost = "the connection is set up first, and the message waits for a circuit";
-    rotors.stall_reason = "rack 7 is disconnected";
-    engines.push_back(std::move(rotors));
+        {"Packet", packets},
+        {"OperaPackets", opera_packets},
+        {"Tcp", tcp},
+        {"TcpOnNamedPaths", tcp_on_named_paths},
+        {"OperaTcp", opera_tcp},
 #endif
-    return engines;
+    };
 }
 
 }  // namespace astrolabe::testing

@@ -28,7 +28,6 @@ struct Setting {
 [[nodiscard]] Setting setting(const std::string& network, const std::string& backend, int ranks = 4);
 
 struct ContractEngine {
-    std::string name;
     std::shared_ptr<const network::Fabric> fabric;  ///< null: there is none
     std::function<std::unique_ptr<network::NetworkBackend>()> make;
     std::size_t hosts = 0;
@@ -47,12 +46,21 @@ struct ContractEngine {
     std::string stall_reason;
     /// Why the counters of links are empty; empty where they are not.
     std::string no_link_counters;
+};
 
-    friend std::ostream& operator<<(std::ostream& out, const ContractEngine& engine) {
+/// An engine that a test builds for itself: to build all of them takes longer than most tests do.
+struct NamedEngine {
+    std::string name;
+    std::function<ContractEngine()> build;
+
+    friend std::ostream& operator<<(std::ostream& out, const NamedEngine& engine) {
         return out << engine.name;
     }
 };
 
-[[nodiscard]] std::vector<ContractEngine> contract_engines();
+/// The one engine of `contract_engines` that has neither a network nor anything but messages and timers.
+inline constexpr const char* kWithoutNetwork = "Fake";
+
+[[nodiscard]] std::vector<NamedEngine> contract_engines();
 
 }  // namespace astrolabe::testing

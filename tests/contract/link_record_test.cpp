@@ -25,6 +25,7 @@ using experiment::CarriedRecord;
 using experiment::IntervalSums;
 using experiment::LinkGroups;
 using testing::ContractEngine;
+using testing::NamedEngine;
 
 /// A group for every link, and for all links that share a port one.
 LinkGroups ports_of(const Fabric& fabric) {
@@ -248,19 +249,19 @@ void expect_true_record(const Tested& tested, std::uint64_t seed) {
     }
 }
 
-class LinkRecord : public ::testing::TestWithParam<ContractEngine> {};
+class LinkRecord : public ::testing::TestWithParam<NamedEngine> {};
 
 TEST_P(LinkRecord, IsOfWhatLinksCarry) {
-    const ContractEngine& engine = GetParam();
+    const ContractEngine engine = GetParam().build();
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         SCOPED_TRACE(seed);
         expect_true_record({engine.fabric, engine.make}, seed);
     }
 }
 
-std::vector<ContractEngine> engines_with_networks() {
-    std::vector<ContractEngine> engines = testing::contract_engines();
-    std::erase_if(engines, [](const ContractEngine& engine) { return engine.fabric == nullptr; });
+std::vector<NamedEngine> engines_with_networks() {
+    std::vector<NamedEngine> engines = testing::contract_engines();
+    std::erase_if(engines, [](const NamedEngine& engine) { return engine.name == testing::kWithoutNetwork; });
     return engines;
 }
 
