@@ -1,6 +1,7 @@
 #include "recorded_run.hpp"
 
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -109,6 +110,17 @@ std::vector<Violation> check_throughput(const experiment::Run& run, const std::f
     return {};
 }
 
+/// Whether a stall is one that its network can have, and says so: racks that a rotor which stays away has
+/// joined, or links whose flow control is locked in a circle where routes need not lead up and then down.
+bool is_named(const std::string& stall, const experiment::Experiment& experiment) {
+    static const std::set<std::string> kUpAndDown{"flat", "leaf_spine", "fat_tree", "hierarchical",
+                                                  "fully_connected"};
+    const auto says = [&](const char* words) { return stall.find(words) != std::string::npos; };
+    return (!experiment.failures.empty() && says("are not connected since")) ||
+           (experiment.fabric != nullptr && !kUpAndDown.contains(experiment.fabric->kind()) &&
+            says("the flow control of these links is locked in a circle"));
+}
+
 void append(std::vector<Violation>& all, std::vector<Violation> more) {
     all.insert(all.end(), more.begin(), more.end());
 }
@@ -142,11 +154,9 @@ std::vector<Violation> run_recorded(const experiment::Experiment& experiment, co
     run = experiment::run_experiment(experiment, {}, observers);
     (*recorder)->sum_up(*run);
     if (!run->execution.finished) {
-        // What waits behind a rotor that stays away is named, with the racks that it joined.
-        const bool is_named = !experiment.failures.empty() &&
-                              run->execution.stall.find("are not connected since") != std::string::npos;
-        return is_named ? std::vector<Violation>()
-                        : std::vector<Violation>{{"finishes", "stalls: " + run->execution.stall}};
+        return is_named(run->execution.stall, experiment)
+                   ? std::vector<Violation>()
+                   : std::vector<Violation>{{"finishes", "stalls: " + run->execution.stall}};
     }
     std::vector<Violation> violations;
     Diagnostics errors = (*recorder)->finish(*run);
