@@ -38,6 +38,9 @@ public:
     explicit Drawing(unsigned seed)
         : random_(seed) {}
 
+    // Each draw is a statement of its own: arguments of one call are drawn in an order that is the
+    // compiler's.
+
     [[nodiscard]] Case draw(const std::string& backend) {
         const bool is_packet = backend == "packet";
         const std::vector<std::string> kinds =
@@ -49,9 +52,12 @@ public:
         const int rate = pick(std::vector<int>{25, 100, 400});
         const int latency = pick(std::vector<int>{200, 1000, 5000});
         Case drawn;
+        const std::string work = workload(ranks);
+        const std::string end_points = cluster();
+        const std::string fabric = network(kind, ranks, rate, latency, drawn);
         drawn.text = fmt::format(
-            "schema: astrolabe/1\n{}cluster:\n  ranks: {}\n{}network: {}\nbackend: {{kind: {}}}\n",
-            workload(ranks), ranks, cluster(), network(kind, ranks, rate, latency, drawn), backend);
+            "schema: astrolabe/1\n{}cluster:\n  ranks: {}\n{}network: {}\nbackend: {{kind: {}}}\n", work,
+            ranks, end_points, fabric, backend);
         drawn.name = fmt::format("{} on {}", kind, backend);
         return drawn;
     }
@@ -69,25 +75,33 @@ private:
                                pick(std::vector<std::string>{"10kB", "100kB", "1MB", "8MB"}));
         }
         collective_.clear();
+        const int bottom = pick(std::vector<int>{64, 256});
+        const int top = pick(std::vector<int>{64, 512});
+        const int tables = ranks * pick(std::vector<int>{1, 2});
+        const int batch = ranks * pick(std::vector<int>{16, 64, 256});
         return fmt::format(
             "workload:\n  kind: dlrm\n  model: {{dense_features: 64, bottom_mlp: [{}, 32], "
             "top_mlp: [{}, 64, 1], tables: {{count: {}, rows: 1000, dimension: 32, pooling: 4}}}}\n"
             "  batch: {{global: {}}}\n  dense_feature_gradient: true\n  iterations: 2\n",
-            pick(std::vector<int>{64, 256}), pick(std::vector<int>{64, 512}),
-            ranks * pick(std::vector<int>{1, 2}), ranks * pick(std::vector<int>{16, 64, 256}));
+            bottom, top, tables, batch);
     }
 
     [[nodiscard]] std::string cluster() {
+        const int peak = pick(std::vector<int>{1, 10});
+        const auto injection = pick(std::vector<std::string>{"0ps", "0ps", "1us"});
+        const auto all_reduce =
+            pick(std::vector<std::string>{"ring", "halving_doubling", "double_binary_tree"});
+        const int all_reduce_chunks = pick(std::vector<int>{1, 2, 4});
+        const int all_to_all_chunks = pick(std::vector<int>{1, 2});
+        const auto all_gather = pick(std::vector<std::string>{"ring", "direct"});
+        const int all_gather_chunks = pick(std::vector<int>{1, 2});
         return fmt::format(
             "  device: {{kind: roofline, peak: {}TFLOPS, memory_bandwidth: 900GB/s}}\n"
             "  injection_latency: {}\n"
             "  collectives:\n    all_reduce: {{algorithm: {}, chunks: {}}}\n"
             "    all_to_all: {{algorithm: direct, chunks: {}}}\n"
             "    all_gather: {{algorithm: {}, chunks: {}}}\n",
-            pick(std::vector<int>{1, 10}), pick(std::vector<std::string>{"0ps", "0ps", "1us"}),
-            pick(std::vector<std::string>{"ring", "halving_doubling", "double_binary_tree"}),
-            pick(std::vector<int>{1, 2, 4}), pick(std::vector<int>{1, 2}),
-            pick(std::vector<std::string>{"ring", "direct"}), pick(std::vector<int>{1, 2}));
+            peak, injection, all_reduce, all_reduce_chunks, all_to_all_chunks, all_gather, all_gather_chunks);
     }
 
     [[nodiscard]] std::string network(const std::string& kind, int ranks, int rate, int latency,
@@ -225,18 +239,21 @@ protected:
 };
 
 TEST_F(Attribution, NamesWhatSavesMostAndForetellsHowMuch) {
+    // Four samples: the standard error of a share of 90 % is 1.8 % in one of 280, 0.9 % in all of them.
     constexpr int kFluid = 240;
     constexpr int kPackets = 80;
-    Drawing drawing(20);
-    for (int i = 0; i < kFluid + kPackets; ++i) {
-        examine(drawing.draw(i < kFluid ? "fluid" : "packet"));
+    for (const unsigned seed : {20U, 21U, 22U, 23U}) {
+        Drawing drawing(seed);
+        for (int i = 0; i < kFluid + kPackets; ++i) {
+            examine(drawing.draw(i < kFluid ? "fluid" : "packet"));
+        }
     }
     std::printf(
         "%d experiments: the first resource saves most in %d; its share foretells x1.1 in %d of %d, and on "
         "rotor "
         "networks in %d of %d; %d are bound by what no key changes\n",
         cases_, right_, static_foretold_, static_cases_, rotor_foretold_, rotor_cases_, unchangeable_);
-    EXPECT_GE(cases_, 300);
+    EXPECT_GE(cases_, 1200);
     EXPECT_GE(right_, 0.95 * cases_);
     // What waits for a slot waits for whole slots, so a tenth changes a rotor network's times by steps: there
     // the forecast is reported and not asserted (docs/validation.md, "What binds a run").
