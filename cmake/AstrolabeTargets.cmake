@@ -62,6 +62,9 @@ endfunction()
 # astrolabe_test(<name> SOURCES <…> LINK <…> [LABELS <…>] [PROPERTIES <…>])
 # A GoogleTest program; every test in it becomes a CTest test "<name>.<suite>.<test>" with these properties of CTest.
 # Its label is "unit" unless LABELS says otherwise; the target fast_tests builds what ./check --fast runs.
+# With ASTROLABE_TESTS_TOGETHER a program is a few CTest tests "<name>.part_<i>_of_<n>", one for every four of its
+# files: under a sanitizer a process takes a third of a second to start and to look for leaks. Programs labelled "long"
+# are then built where they are asked for by name.
 # The headers that most tests include are precompiled once, by the target astrolabe_test_headers.
 function(astrolabe_test name)
     cmake_parse_arguments(ARG "" "" "SOURCES;LINK;LABELS;PROPERTIES" ${ARGN})
@@ -76,8 +79,22 @@ function(astrolabe_test name)
     target_compile_definitions(${name} PRIVATE ASTROLABE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     astrolabe_test_options(${name})
     target_precompile_headers(${name} REUSE_FROM astrolabe_test_headers)
-    gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-        PROPERTIES LABELS "${ARG_LABELS}" ${ARG_PROPERTIES})
+    if(NOT ASTROLABE_TESTS_TOGETHER)
+        gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+            PROPERTIES LABELS "${ARG_LABELS}" ${ARG_PROPERTIES})
+    elseif("long" IN_LIST ARG_LABELS)
+        set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    else()
+        list(LENGTH ARG_SOURCES files)
+        math(EXPR parts "(${files} + 3) / 4")
+        foreach(part RANGE 1 ${parts})
+            set(test ${name}.part_${part}_of_${parts})
+            math(EXPR index "${part} - 1")
+            add_test(NAME ${test} COMMAND ${name})
+            set_tests_properties(${test} PROPERTIES LABELS "${ARG_LABELS}" ${ARG_PROPERTIES}
+                ENVIRONMENT "GTEST_TOTAL_SHARDS=${parts};GTEST_SHARD_INDEX=${index}")
+        endforeach()
+    endif()
 endfunction()
 
 # astrolabe_benchmark(<name> SOURCES <…> LINK <…> [SMOKE <regular expression>])

@@ -1,4 +1,5 @@
 /// Networks of mode best under simulated training: beside rings with the same cables, and over the batch.
+#include "sanitizers.hpp"
 #include "small_experiment.hpp"
 
 #include <algorithm>
@@ -94,7 +95,7 @@ TEST_F(TopoOptBest, IsAsFastAsAPairOfRingsAndHasNoCliffOverTheBatch) {
     std::mt19937 random(20);
     double most = 0;
     double steepest = 0;
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < testing::up_to(20, 3); ++i) {
         const Drawn drawn = random_dlrm(random);
         double before = 0;
         for (int batch = drawn.batch; batch <= 8 * drawn.batch; batch *= 2) {
@@ -120,7 +121,7 @@ TEST_F(TopoOptBest, IsAsFastAsAPairOfRingsAndHasNoCliffOverTheBatch) {
 TEST_F(TopoOptBest, IsAsFastAsTheOtherModes) {
     std::mt19937 random(21);
     double most = 0;
-    for (int i = 0; i < 20; ++i) {
+    for (int i = 0; i < testing::up_to(20, 5); ++i) {
         const Drawn drawn = random_dlrm(random);
         constexpr const char* kWirings[]{"panel", "duplex", "separate_fibres"};
         const std::string network =
@@ -139,7 +140,7 @@ TEST_F(TopoOptBest, IsAsFastAsTheOtherModes) {
 TEST_F(TopoOptBest, WithNothingNamedIsNeverBehindTheOtherModes) {
     std::mt19937 random(22);
     double most = 0;
-    for (int i = 0; i < 5; ++i) {
+    for (int i = 0; i < testing::up_to(5, 1); ++i) {
         const Drawn drawn = random_dlrm(random);
         const std::string network = fmt::format("kind: topoopt, degree: {}", 2 + random() % 5);
         SCOPED_TRACE(fmt::format("{}; {}; batch {}", fmt::join(drawn.workload, "; "), network, drawn.batch));
