@@ -38,14 +38,15 @@
 ///
 /// Serial copy engines and slots in dimensions have more such cases: such runs are not folded.
 ///
-/// Complexity: O(1) and 16 bytes for every pair that sends; nothing in runs that are not folded.
+/// Complexity: amortised O(1) for each, and memory in proportion to the messages of one instant
+/// (pairs_of_instant.hpp); nothing in runs that are not folded.
 #pragma once
 
+#include "pairs_of_instant.hpp"
+
 #include <cstdint>
-#include <vector>
 
 #include <astrolabe/network/backend.hpp>
-#include <astrolabe/network/pair_index.hpp>
 
 namespace astrolabe::system::detail {
 
@@ -88,17 +89,19 @@ public:
         happens(last);
         last.notification = kAlone;
     }
+    /// A message of now from `source` to `destination`. Two of one instant are a tie unless one notification
+    /// caused both.
     void sends(network::HostId source, network::HostId destination) {
         if (!is_on_) {
             return;
         }
-        std::uint32_t pair = pairs_.find(source, destination);
-        if (pair == network::PairIndex::kNone) {
-            pair = static_cast<std::uint32_t>(sent_.size());
-            pairs_.insert(source, destination, pair);
-            sent_.emplace_back();
+        if (const Time now = backend_.now(); now != sent_at_) {
+            sent_at_ = now;
+            sent_.clear();
         }
-        happens(sent_[pair]);
+        if (sent_.replace(source, destination, notification_) != notification_) {
+            report();
+        }
     }
 
 private:
@@ -108,8 +111,8 @@ private:
     const bool is_on_;
     bool found_ = false;
     std::uint64_t notification_ = 0;
-    network::PairIndex pairs_;
-    std::vector<Event> sent_;
+    Time sent_at_ = Time::max();
+    PairsOfInstant sent_;  // and the notification that caused the last message of each
 };
 
 }  // namespace astrolabe::system::detail
