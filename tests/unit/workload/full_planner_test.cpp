@@ -1,10 +1,10 @@
 /// The full search of the planner (planner/full_planner.hpp): what it weighs, and against plans made by hand.
-#include "workload/src/dlrm/planner/full_planner.hpp"
-
 #include "sanitizers.hpp"
+#include "workload/src/dlrm/planner/full_planner.hpp"
 #include "workload/src/dlrm/planner/memory_use.hpp"
 #include "workload/src/dlrm/planner/torchrec_estimate.hpp"
 #include "workload/src/dlrm/sharding_decisions.hpp"
+
 
 #include <algorithm>
 #include <cstdint>
@@ -83,8 +83,8 @@ protected:
     std::vector<EqualTables> tables_;
 };
 
-// 64 values, two blocks of 32: 40 bytes each in 8 bits; 64 and 8 in rows of fp8; 16 and 1 a block in mx4. To
-// 3 other ranks, 5 samples each, at a picosecond a byte.
+// 64 values, two blocks of 32: 40 bytes each in 8 bits; 64 and 8 in rows of fp8; 16 and 1 a block in mx4. To 3
+// other ranks, 5 samples each, at a picosecond a byte.
 TEST_F(FullPlanner, WeighsWhatFormatsPack) {
     set_tables({64}, {3});
     const auto pooled = [this](WireFormat format) {
@@ -449,11 +449,10 @@ TEST_F(RandomModels, NeverWorseThanPlansByHand) {
 }
 
 TEST_F(RandomModels, AThousandTablesOn128RanksAreNearTheirBound) {
-    constexpr std::size_t kTables = testing::up_to(std::size_t{1000}, std::size_t{200});
     Numbers dimensions;
     Numbers pooling;
     Numbers rows;
-    for (std::size_t i = 0; i < kTables; ++i) {
+    for (int i = 0; i < 1000; ++i) {
         dimensions.push_back(4 * draw(1, 96));
         pooling.push_back(draw(0, 9) == 0 ? draw(20, 200) : draw(1, 20));
         rows.push_back(draw(1000, 10'000'000));
@@ -464,7 +463,7 @@ TEST_F(RandomModels, AThousandTablesOn128RanksAreNearTheirBound) {
     sharding_.input_distribution = InputDistribution{};
     sharding_.memory = 80_GB;
     const FullPlan found = plan(128, 512);
-    ASSERT_EQ(found.rules.size(), kTables);
+    ASSERT_EQ(found.rules.size(), 1000U);
     const double gap = static_cast<double>(found.report.makespan.count()) /
                            static_cast<double>(found.report.lower_bound.count()) -
                        1;
