@@ -58,7 +58,7 @@ struct NamedEngine {
     }
 };
 
-/// The one engine of `contract_engines` that has neither a network nor anything but messages and timers.
+/// The one engine of `contract_engines` that has no network, and calls no watcher.
 inline constexpr const char* kWithoutNetwork = "Fake";
 
 [[nodiscard]] std::vector<NamedEngine> contract_engines();

@@ -4,7 +4,8 @@
 /// pairs would not: an open-addressing hash table, at most half full, which is emptied entry by entry when
 /// the instant is over. A table that became large for one instant becomes small after the next.
 ///
-/// Complexity: amortised O(1); at most 80 bytes for each pair of the instant that has the most of them.
+/// Complexity: amortised O(1); at most 104 bytes for each pair of the instant that has the most of
+/// them, of which 32 only while the table grows.
 #pragma once
 
 #include <cstddef>
