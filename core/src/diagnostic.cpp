@@ -119,14 +119,24 @@ std::string render(const Diagnostics& diagnostics) {
 
 std::vector<std::string> nearest_names(std::string_view word, std::span<const std::string> candidates) {
     constexpr std::size_t kLongestCompared = 64;
+    constexpr std::size_t kMostCompared = 5000;  // some seconds for all errors that are shown
     if (word.size() > kLongestCompared) {
         return {};
     }
     std::vector<std::pair<std::size_t, std::string>> near;
+    std::size_t compared = 0;
     for (const std::string& candidate : candidates) {
-        const std::size_t distance = edit_distance(word, candidate);
+        const std::size_t shortest = std::min(word.size(), candidate.size());
         const std::size_t longest = std::max(word.size(), candidate.size());
-        if (distance <= std::max<std::size_t>(1, longest / 3)) {
+        const std::size_t most = std::max<std::size_t>(1, longest / 3);
+        if (longest - shortest > most) {
+            continue;  // the distance is no less
+        }
+        if (++compared > kMostCompared) {
+            break;
+        }
+        const std::size_t distance = edit_distance(word, candidate);
+        if (distance <= most) {
             near.emplace_back(distance, candidate);
         }
     }
@@ -146,10 +156,22 @@ std::string suggest(std::string_view word, std::span<const std::string> candidat
     if (!near.empty()) {
         return fmt::format("did you mean {}?", quoted_list(near, "or"));
     }
-    if (candidates.empty()) {
+    constexpr std::size_t kLongestList = 4000;  // bytes of its names
+    std::size_t listed = 0;
+    for (std::size_t bytes = 0; listed < candidates.size(); ++listed) {
+        bytes += candidates[listed].size();
+        if (bytes > kLongestList || listed == limits::kNamesListed) {
+            break;
+        }
+    }
+    if (listed == 0) {
         return {};
     }
-    return fmt::format("{} {}", candidates.size() == 1 ? "use" : "one of:", quoted_list(candidates, "or"));
+    const std::string names = quoted_list(candidates.first(listed), "or");
+    if (listed < candidates.size()) {
+        return fmt::format("one of: {} (and {} more)", names, candidates.size() - listed);
+    }
+    return fmt::format("{} {}", listed == 1 ? "use" : "one of:", names);
 }
 
 }  // namespace astrolabe

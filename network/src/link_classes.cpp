@@ -235,7 +235,7 @@ void LinkClasses::find_bundles(HostId source, HostId destination, ClassRoute& ro
         const NodeId to = fabric_->node_of(destination);
         const auto cross = [&](LinkId link) {
             route.legs.push_back({bundle_of_[link], 1.0});
-            route.latency += fabric_->link(link).latency;
+            route.latency = saturating_sum(route.latency, fabric_->link(link).latency);
         };
         if (entry != from) {
             cross(fabric_->first_link(from));
@@ -244,7 +244,7 @@ void LinkClasses::find_bundles(HostId source, HostId destination, ClassRoute& ro
             const InnerRoute& inner = inner_route(entry, exit, destination);
             const auto first = inner_legs_.begin() + inner.first_leg;
             route.legs.insert(route.legs.end(), first, first + inner.leg_count);
-            route.latency += inner.latency;
+            route.latency = saturating_sum(route.latency, inner.latency);
         } else if (entry != exit) {
             spread(entry, exit, destination, route);
         }
@@ -258,7 +258,7 @@ void LinkClasses::single_path(HostId source, HostId destination, ClassRoute& rou
     const NodeId target = fabric_->node_of(destination);
     for (NodeId at = fabric_->node_of(source); at != target;) {
         const LinkId link = fabric_->routing().select(at, source, destination);
-        route.latency += hop_latency(*fabric_, link, route.legs.empty());
+        route.latency = saturating_sum(route.latency, hop_latency(*fabric_, link, route.legs.empty()));
         route.legs.push_back({static_cast<std::uint32_t>(link.index()), 1.0});
         at = fabric_->target(link);
     }
@@ -299,7 +299,7 @@ void LinkClasses::spread(NodeId entry, NodeId exit, HostId destination, ClassRou
         const Arrival here = *next;
         waiting.erase(next);
         if (here.example == exit) {
-            route.latency += here.latency;
+            route.latency = saturating_sum(route.latency, here.latency);
             return;
         }
         const auto links = fabric_->routing().next_links(here.example, destination);
@@ -316,7 +316,8 @@ void LinkClasses::spread(NodeId entry, NodeId exit, HostId destination, ClassRou
             const NodeId target = fabric_->target(id);
             const std::uint32_t colour = colour_of_node_[target];
             const double share = load * links_in_bundle_[bundle];
-            const Time latency = here.latency + hop_latency(*fabric_, id, here.example == entry);
+            const Time latency =
+                saturating_sum(here.latency, hop_latency(*fabric_, id, here.example == entry));
             const auto known = std::find_if(waiting.begin(), waiting.end(), [colour](const auto& arrival) {
                 return arrival.colour == colour;
             });

@@ -741,6 +741,11 @@ TEST(Collective, WhatCannotBeMeantIsRefused) {
                        "network.link.rate=1Mbps"})
                   .find("longer than simulated time can count"),
               std::string::npos);
+    // 5,000 hosts in a ring with 1000 s between two: a smaller size would not help.
+    EXPECT_NE(refused({"ring", "--kind", "all-reduce", "--size", "1MB", "--ranks", "2", "--set",
+                       "network={kind: ring, hosts: 5000, link: {rate: 100Gbps, latency: 1000s}}"})
+                  .find("error[config.time]: a path through all nodes of the network would take 5e+06 s"),
+              std::string::npos);
 }
 
 TEST(Run, TheEndOfSimulatedTimeIsNamed) {

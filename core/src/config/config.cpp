@@ -55,39 +55,34 @@ std::string with_commas(std::size_t number) {
     return text;
 }
 
-/// What one reading has taken so far, over all its files.
-struct Usage {
-    std::size_t includes = 0;
-    std::size_t values = 0;
-    std::size_t bytes = 0;
+void add_values(ReadUsage& usage, std::size_t count, const SourceRange& where) {
+    usage.values += count;
+    if (usage.values > limits::kValues) {
+        throw LimitExceeded{error_at(
+            "config.limit", where,
+            fmt::format("this is value {}, expected at most {}", with_commas(usage.values),
+                        with_commas(limits::kValues)),
+            "what aliases, included files and files of sections repeat counts each time, and what an "
+            "anchor names once more")};
+    }
+}
 
-    void add_values(std::size_t count, const SourceRange& where) {
-        values += count;
-        if (values > limits::kValues) {
-            throw LimitExceeded{
-                error_at("config.limit", where,
-                         fmt::format("this is value {}, expected at most {}", with_commas(values),
-                                     with_commas(limits::kValues)),
-                         "what aliases and included files repeat counts each time, and what an anchor names "
-                         "once more")};
-        }
+void add_bytes(ReadUsage& usage, std::size_t count, const SourceRange& where) {
+    usage.bytes += count;
+    if (usage.bytes > limits::kTotalBytes) {
+        throw LimitExceeded{
+            error_at("config.limit", where,
+                     fmt::format("the text has {} bytes up to here, expected at most {}",
+                                 with_commas(usage.bytes), with_commas(limits::kTotalBytes)),
+                     "what aliases, included files and files of sections repeat counts each time")};
     }
-    void add_bytes(std::size_t count, const SourceRange& where) {
-        bytes += count;
-        if (bytes > limits::kTotalBytes) {
-            throw LimitExceeded{error_at("config.limit", where,
-                                         fmt::format("the text has {} bytes up to here, expected at most {}",
-                                                     with_commas(bytes), with_commas(limits::kTotalBytes)),
-                                         "what aliases and included files repeat counts each time")};
-        }
-    }
-};
+}
 
 /// Builds the tree from the parser's events; keeps going over everything that is not a syntax error.
 class TreeBuilder final : public YAML::EventHandler {
 public:
     /// `nesting`: lists and mappings of other files that the text is inside of.
-    TreeBuilder(std::shared_ptr<const SourceText> source, std::size_t nesting, Usage& usage,
+    TreeBuilder(std::shared_ptr<const SourceText> source, std::size_t nesting, ReadUsage& usage,
                 Diagnostics& errors)
         : source_(std::move(source)),
           nesting_(nesting),
@@ -107,16 +102,17 @@ public:
 
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
         const auto found = anchors_.find(anchor);
+        const SourceRange where = range_at(source_, mark, 1);
         if (found == anchors_.end()) {
-            errors_.push_back(error_at("config.alias", range_at(source_, mark, 1),
-                                       "an alias names a value that contains it", "write the value out"));
+            add_values(usage_, 1, where);
+            errors_.push_back(error_at("config.alias", where, "an alias names a value that contains it",
+                                       "write the value out"));
             place(ConfigNode::scalar(""));
             return;
         }
-        const SourceRange where = range_at(source_, mark, 1);
         check_nesting(found->second.extent.height, where);
-        usage_.add_values(found->second.extent.values, where);
-        usage_.add_bytes(found->second.extent.bytes, where);
+        add_values(usage_, found->second.extent.values, where);
+        add_bytes(usage_, found->second.extent.bytes, where);
         place(found->second.node);
     }
 
@@ -212,11 +208,11 @@ private:
     }
 
     void add(ConfigNode node, YAML::anchor_t anchor) {
-        usage_.add_values(1, node.where);
+        add_values(usage_, 1, node.where);
         if (anchor != 0) {
             const Extent extent = extent_of(node);
-            usage_.add_values(extent.values, node.where);
-            usage_.add_bytes(extent.bytes, node.where);
+            add_values(usage_, extent.values, node.where);
+            add_bytes(usage_, extent.bytes, node.where);
             anchors_.insert_or_assign(anchor, Anchored{node, extent});
         }
         place(std::move(node));
@@ -258,7 +254,7 @@ private:
 
     std::shared_ptr<const SourceText> source_;
     std::size_t nesting_;
-    Usage& usage_;
+    ReadUsage& usage_;
     Diagnostics& errors_;
     std::vector<Open> open_;
     std::map<YAML::anchor_t, Anchored> anchors_;
@@ -284,8 +280,9 @@ void merge_below(ConfigNode& overlay, ConfigNode base) {
 
 class Loader {
 public:
-    explicit Loader(Diagnostics& errors)
-        : errors_(errors) {}
+    Loader(Diagnostics& errors, ReadUsage& usage)
+        : errors_(errors),
+          usage_(usage) {}
 
     /// `nesting`: lists and mappings that the file comes into.
     std::optional<ConfigNode> load_file(const std::filesystem::path& path, const SourceRange& named_at,
@@ -302,7 +299,7 @@ public:
                                        files_hint(path)));
             return std::nullopt;
         }
-        if (usage_.bytes > limits::kTotalBytes || usage_.values > limits::kValues) {
+        if (usage_.is_exceeded() && !errors_.empty()) {
             return std::nullopt;  // as was said where the limit was passed
         }
         const std::filesystem::path identity = std::filesystem::weakly_canonical(path, failure);
@@ -377,7 +374,7 @@ private:
                                                      source->name, with_commas(limits::kFileBytes)),
                                          "is this the right file?")};
         }
-        usage_.add_bytes(source->text.size(), where);
+        add_bytes(usage_, source->text.size(), where);
     }
 
     std::optional<ConfigNode> parse(const std::shared_ptr<const SourceText>& source, std::size_t nesting) {
@@ -439,12 +436,12 @@ private:
                     error_at("config.include", path.where, "include takes a path or a list of paths"));
                 continue;
             }
-            if (++usage_.includes > limits::kIncludes) {
-                if (usage_.includes == limits::kIncludes + 1) {
+            if (++includes_ > limits::kIncludes) {
+                if (includes_ == limits::kIncludes + 1) {
                     errors_.push_back(
                         error_at("config.limit", path.where,
                                  fmt::format("'{}' is inclusion {}, expected at most {}", path.text,
-                                             with_commas(usage_.includes), with_commas(limits::kIncludes)),
+                                             with_commas(includes_), with_commas(limits::kIncludes)),
                                  "a file that is included twice counts twice, with all that it includes"));
                 }
                 return;
@@ -506,7 +503,8 @@ private:
     }
 
     Diagnostics& errors_;
-    Usage usage_;
+    ReadUsage& usage_;
+    std::size_t includes_ = 0;
     std::vector<std::filesystem::path> stack_;
 };
 
@@ -553,23 +551,35 @@ void emit(YAML::Emitter& out, const ConfigNode& node) {
 
 }  // namespace
 
+bool ReadUsage::is_exceeded() const {
+    return bytes > limits::kTotalBytes || values > limits::kValues;
+}
+
 Result<ConfigNode> load_config(const std::filesystem::path& path) {
+    ReadUsage usage;
+    return load_config(path, usage);
+}
+
+Result<ConfigNode> load_config(const std::filesystem::path& path, ReadUsage& usage) {
+    Diagnostics errors;
     if (path == kStandardInput) {
         // It can be read once, and a command may look at its file twice.
         static const std::optional<std::string> text = Loader::read_text(std::cin);
         if (!text) {
             return error_at("config.file", {}, "standard input cannot be read");
         }
-        return parse_config(*text, "standard input");
+        std::optional<ConfigNode> node = Loader(errors, usage).load_text(*text, "standard input", ".");
+        return finish(std::move(node), std::move(errors));
     }
-    Diagnostics errors;
-    std::optional<ConfigNode> node = Loader(errors).load_file(path, {});
+    std::optional<ConfigNode> node = Loader(errors, usage).load_file(path, {});
     return finish(std::move(node), std::move(errors));
 }
 
 Result<ConfigNode> parse_config(std::string text, std::string name, const std::filesystem::path& directory) {
     Diagnostics errors;
-    std::optional<ConfigNode> node = Loader(errors).load_text(std::move(text), std::move(name), directory);
+    ReadUsage usage;
+    std::optional<ConfigNode> node =
+        Loader(errors, usage).load_text(std::move(text), std::move(name), directory);
     return finish(std::move(node), std::move(errors));
 }
 
@@ -598,6 +608,9 @@ Diagnostics apply_override(ConfigNode& root, std::string_view assignment) {
     if (equals == std::string_view::npos || equals == 0) {
         return refuse(0, assignment.size(), "an override is written path=value",
                       "for example --set cluster.ranks=16");
+    }
+    if (std::optional<Diagnostic> error = deep_path(assignment.substr(0, equals), {source, 1, 1, 1})) {
+        return {*std::move(error)};
     }
     if (assignment.find_first_not_of(" \t", equals + 1) == std::string_view::npos) {
         return refuse(equals, 1, "no value after '='", "for nothing write null, for an empty text ''");

@@ -1,6 +1,7 @@
 // What a node of a configuration is by itself, without a text that it is read from or written to.
 #include "config_path.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -8,7 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include <astrolabe/core/config/config.hpp>
+#include <astrolabe/core/limits.hpp>
 
 namespace astrolabe {
 
@@ -75,6 +79,18 @@ void ConfigNode::set(std::string key, ConfigNode value) {
     } else {
         entries.push_back({std::move(key), {}, std::move(value)});
     }
+}
+
+std::optional<Diagnostic> deep_path(std::string_view path, const SourceRange& where) {
+    const auto steps = static_cast<std::size_t>(std::count(path.begin(), path.end(), '.')) + 1;
+    if (steps <= limits::kNesting) {
+        return std::nullopt;
+    }
+    return Diagnostic{"config.limit",
+                      where,
+                      fmt::format("a path of {} steps, expected at most {}", steps, limits::kNesting),
+                      "name a key by its path: cluster.scheduling",
+                      {}};
 }
 
 }  // namespace astrolabe

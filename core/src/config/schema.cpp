@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/config/schema.hpp>
-#include <astrolabe/core/limits.hpp>
 
 namespace astrolabe {
 
@@ -22,7 +21,7 @@ void report_unknown_keys(const ConfigNode& mapping, const std::vector<std::strin
         std::string hint;
         if (earlier != renamed.end()) {
             hint = fmt::format("it is called '{}' now", earlier->new_name);
-        } else if (context.error_count() < limits::kErrorsShown) {  // to suggest a name takes long
+        } else if (context.is_next_shown()) {
             hint = suggest(entry.key, known);
         }
         context.error(

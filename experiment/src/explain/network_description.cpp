@@ -54,11 +54,11 @@ network::Description describe_for_job(const Experiment& experiment) {
 }
 
 Result<DescribedNetwork> load_network(const std::string& path, const Components& components) {
-    Result<ConfigNode> file = load_config(path);
+    ReadContext context;
+    Result<ConfigNode> file = load_config(path, context.usage());
     if (!file) {
         return file.error();
     }
-    ReadContext context;
     ConfigNode network = *std::move(file);
     const bool is_experiment = network.find("workload") != nullptr;
     const bool needs_experiment =

@@ -9,6 +9,8 @@
 #include <fnmatch.h>
 
 #include <astrolabe/network/family.hpp>
+#include <astrolabe/network/routing.hpp>
+#include <astrolabe/system/program/characterisation.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -114,10 +116,11 @@ void apply_operation_rules(Experiment& experiment, const std::vector<OperationRu
             }
         }
         if (!is_used) {
-            context.error("config.operation", given.find("name")->where,
-                          fmt::format("'{}' fits no collective of the workload that no entry before it fits",
-                                      rules[i].name),
-                          suggest(rules[i].name, collective_names(experiment.program)));
+            context.error(
+                "config.operation", given.find("name")->where,
+                fmt::format("'{}' fits no collective of the workload that no entry before it fits",
+                            rules[i].name),
+                context.is_next_shown() ? suggest(rules[i].name, collective_names(experiment.program)) : "");
         }
         check_traffic_class(experiment, rules[i].traffic_class, *given.find("traffic_class"), context);
     }
@@ -204,6 +207,35 @@ void check_backend(const Experiment& experiment, const ConfigNode& root, ReadCon
             "config.backend", root.find("backend")->where,
             fmt::format("backend '{}' cannot run this network: {}", experiment.backend_kind, *refusal),
             "choose another backend or change the network");
+    }
+}
+
+/// A path crosses no node twice, so that none takes longer than through all nodes that may be between two
+/// others, over the slowest link of each. Half of time, so that there and back is one, too.
+void check_latencies(const Experiment& experiment, const ConfigNode& root, ReadContext& context) {
+    constexpr double kMost = to_seconds(Time::max()) / 2;
+    const network::Fabric& fabric = *experiment.fabric;
+    double between = 0;
+    Time first;  // from a host that is never between two others
+    for (network::NodeId node; node.index() < fabric.node_count(); ++node) {
+        Time slowest;
+        for (std::size_t i = 0; i < fabric.out_degree(node); ++i) {
+            const network::LinkId link(fabric.first_link(node).index() + i);
+            slowest = std::max(slowest, network::hop_latency(fabric, link, false));
+        }
+        if (fabric.node(node).forwards && fabric.out_degree(node) > 1) {
+            between += to_seconds(slowest);
+        } else {
+            first = std::max(first, slowest);
+        }
+    }
+    if (const double longest = to_seconds(first) + between; longest > kMost) {
+        context.error(
+            "config.time", root.find("network")->where,
+            fmt::format("a path through all nodes of the network would take {:.3g} s, expected at most "
+                        "{:.3g} s, half of what simulated time can count",
+                        longest, kMost),
+            "check the units of latencies, or take fewer nodes in a row");
     }
 }
 

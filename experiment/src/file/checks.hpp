@@ -24,7 +24,9 @@ void check_backend(const Experiment& experiment, const ConfigNode& root, ReadCon
 /// A class that no engine looks at would change nothing, silently.
 void check_traffic_class(const Experiment& experiment, std::uint32_t traffic_class, const ConfigNode& given,
                          ReadContext& context);
-/// What only shows once the fabric is there.
+/// The latency of no path may be more than time can count. O(nodes + links).
+void check_latencies(const Experiment& experiment, const ConfigNode& root, ReadContext& context);
+/// What else only shows once the fabric is there.
 void check_fabric(const Experiment& experiment, const ConfigNode& root, ReadContext& context);
 
 }  // namespace astrolabe::experiment

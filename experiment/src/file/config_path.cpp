@@ -5,7 +5,9 @@
 
 namespace astrolabe::experiment {
 
-std::string_view set_at(ConfigNode& root, std::string_view path, ConfigNode value) {
+namespace {
+
+std::string_view set_below(ConfigNode& root, std::string_view path, ConfigNode value) {
     const std::size_t dot = path.find('.');
     const std::string_view step = path.substr(0, dot);
     ConfigNode* child = node_at(root, step);
@@ -21,15 +23,24 @@ std::string_view set_at(ConfigNode& root, std::string_view path, ConfigNode valu
         return {};
     }
     if (child != nullptr) {
-        return set_at(*child, path.substr(dot + 1), std::move(value));
+        return set_below(*child, path.substr(dot + 1), std::move(value));
     }
     ConfigNode made = ConfigNode::mapping();
     made.where = value.where;
-    const std::string_view nowhere = set_at(made, path.substr(dot + 1), std::move(value));
+    const std::string_view nowhere = set_below(made, path.substr(dot + 1), std::move(value));
     if (nowhere.empty()) {
         root.entries.push_back({std::string(step), made.where, std::move(made)});
     }
     return nowhere;
+}
+
+}  // namespace
+
+std::string_view set_at(ConfigNode& root, std::string_view path, ConfigNode value) {
+    if (deep_path(path, value.where)) {
+        return path;
+    }
+    return set_below(root, path, std::move(value));
 }
 
 }  // namespace astrolabe::experiment

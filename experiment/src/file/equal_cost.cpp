@@ -71,7 +71,7 @@ ConfigNode part_of(const ConfigNode& node, bool of_equal_cost) {
 
 /// The network section of a file: the file itself, or that of an experiment.
 std::optional<ConfigNode> load_section(const std::filesystem::path& path, ReadContext& context) {
-    Result<ConfigNode> file = load_config(path);
+    Result<ConfigNode> file = load_config(path, context.usage());
     if (!file) {
         for (const Diagnostic& error : file.error()) {
             context.error(error);

@@ -326,12 +326,16 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root,
     }
     check_rank_devices(experiment, root, context);
     if (!network.needs_job()) {
-        experiment.fabric = fabric != nullptr ? std::move(fabric) : network(keys.seed);
+        const bool is_of_all_jobs = fabric != nullptr;
+        experiment.fabric = is_of_all_jobs ? std::move(fabric) : network(keys.seed);
         experiment.cluster.options.circuit_windows = experiment.fabric->family().circuit_windows();
         if (keys.scaled) {
             scale_network(experiment, *keys.scaled, *root.find("scaled"), context);
         }
         check_fabric(experiment, root, context);
+        if (!is_of_all_jobs) {
+            check_latencies(experiment, root, context);
+        }
     }
     check_placement(experiment, keys.cluster->placement, network.needs_job(), root, context);
     if (context.error_count() > 0) {
@@ -367,6 +371,7 @@ std::optional<Experiment> assemble(FileKeys& keys, const ConfigNode& root,
             return std::nullopt;
         }
         check_fabric(experiment, root, context);
+        check_latencies(experiment, root, context);
     }
     if (keys.scaled) {
         scale_ranks(experiment, *keys.scaled);
@@ -463,11 +468,12 @@ void read_schema_name(const ConfigNode& node, ReadContext& context) {
 }
 
 void resolve_reference(ConfigNode& section, ReadContext& context) {
-    if (!section.is_scalar() || section.text.empty()) {
+    if (!section.is_scalar() || section.text.empty() || context.usage().is_exceeded() ||
+        !context.is_next_shown()) {
         return;
     }
     const std::filesystem::path path = directory_of(section) / section.text;
-    Result<ConfigNode> file = load_config(path);
+    Result<ConfigNode> file = load_config(path, context.usage());
     if (!file) {
         for (Diagnostic error : file.error()) {
             if (!error.where.source) {
@@ -477,6 +483,8 @@ void resolve_reference(ConfigNode& section, ReadContext& context) {
                                           section.text.find_first_of("./") == std::string::npos
                                               ? fmt::format(": did you mean {{kind: {}}}?", section.text)
                                               : "");
+            } else if (context.usage().is_exceeded()) {
+                error.notes.emplace_back(section.where, "the file is named here");
             }
             context.error(std::move(error));
         }
@@ -524,7 +532,8 @@ void resolve_references(ConfigNode& root, ReadContext& context) {
 
 Result<Experiment> load_experiment(const std::filesystem::path& path, const LoadOptions& options,
                                    const Components& components) {
-    Result<ConfigNode> file = load_config(path);
+    ReadContext context;
+    Result<ConfigNode> file = load_config(path, context.usage());
     if (!file) {
         return file.error();
     }
@@ -532,7 +541,6 @@ Result<Experiment> load_experiment(const std::filesystem::path& path, const Load
     if (const std::optional<Diagnostic> error = other_kind_of_file(root, path)) {
         return *error;
     }
-    ReadContext context;
     resolve_references(root, context);
     std::vector<std::string> set;
     for (const std::string& assignment : options.overrides) {

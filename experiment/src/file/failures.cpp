@@ -119,6 +119,9 @@ public:
           parts_(*experiment.fabric) {}
 
     void add(const FailureEvent& event, const std::string& key) {
+        if (is_full_) {
+            return;
+        }
         const Time until = event.until.value_or(Time::max());
         if (event.rank) {
             require(errors_, *event.rank < experiment_.cluster.ranks, key + ".rank",
@@ -145,10 +148,16 @@ public:
         }
         for (const FailingPart& part : found) {
             fail(part, {event.at, until}, event.rate.value_or(0.0), key);
+            if (are_too_many(key + "." + own, "name fewer parts, or a number of them")) {
+                return;
+            }
         }
     }
 
     void add(const RandomFailures& random, std::size_t index, const std::string& key) {
+        if (is_full_) {
+            return;
+        }
         const auto [kind, name, own] = random.links ? Named{PartKind::kCable, *random.links, "links"}
                                        : random.switches
                                            ? Named{PartKind::kSwitch, *random.switches, "switches"}
@@ -168,6 +177,9 @@ public:
             found.resize(*random.number);
             for (const FailingPart& part : found) {
                 fail(part, {random.at, random.until.value_or(Time::max())}, factor, key);
+                if (are_too_many(key + ".number", "take a smaller number")) {
+                    return;
+                }
             }
             return;
         }
@@ -177,12 +189,10 @@ public:
                                       *random.until, kMostFailures + 1, stream);
             for (const network::Outage& outage : outages) {
                 fail(part, outage, factor, key);
-            }
-            if (links_.size() + parts_that_fail_.size() > kMostFailures) {
-                add_error(errors_, key + ".mean_time_between",
-                          fmt::format("makes more than {} failures of links", kMostFailures),
-                          "take a longer mean time, fewer parts, or an earlier 'until'");
-                return;
+                if (are_too_many(key + ".mean_time_between",
+                                 "take a longer mean time, fewer parts, or an earlier 'until'")) {
+                    return;
+                }
             }
         }
     }
@@ -245,6 +255,15 @@ private:
         }
     }
 
+    /// Reported at the entry that makes them too many; no later one is looked at.
+    bool are_too_many(const std::string& key, const std::string& hint) {
+        is_full_ = links_.size() + parts_that_fail_.size() > kMostFailures;
+        if (is_full_) {
+            add_error(errors_, key, fmt::format("makes more than {} failures of links", kMostFailures), hint);
+        }
+        return is_full_;
+    }
+
     void fail(const FailingPart& part, const network::Outage& outage, double factor, const std::string& key) {
         if (part.named) {
             parts_that_fail_.push_back({*part.named, outage.from, outage.until, factor});
@@ -265,6 +284,7 @@ private:
     std::vector<network::PartFailure> parts_that_fail_;
     std::vector<std::string> keys_of_parts_;  // of the entries that made them
     std::vector<system::SlowRank> slow_;
+    bool is_full_ = false;  // more fails than can be
 };
 
 }  // namespace

@@ -8,7 +8,9 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -182,15 +184,21 @@ Schema<JobsKeys> jobs_schema() {
 }
 
 /// `over` takes precedence, mapping by mapping; one that names a kind or an algorithm replaces the whole.
+/// Linear in the entries of both.
 void merge_cluster(ConfigNode& base, const ConfigNode& over) {
     if (!base.is_mapping() || !over.is_mapping() || over.find("kind") != nullptr ||
         over.find("algorithm") != nullptr) {
         base = over;
         return;
     }
+    std::unordered_map<std::string, std::size_t> places;
+    for (std::size_t i = 0; i < base.entries.size(); ++i) {
+        places.emplace(base.entries[i].key, i);
+    }
     for (const ConfigEntry& entry : over.entries) {
-        if (ConfigNode* mine = base.find(entry.key)) {
-            merge_cluster(*mine, entry.value);
+        const auto found = places.find(entry.key);
+        if (found != places.end()) {
+            merge_cluster(base.entries[found->second].value, entry.value);
         } else {
             base.entries.push_back(entry);
         }
@@ -698,6 +706,7 @@ std::optional<Experiment> read_jobs(const ConfigNode& root, const std::string& n
     if (!maker.needs_job()) {
         experiment.fabric = maker(seed);
         check_backend(experiment, root, context);
+        check_latencies(experiment, root, context);
     }
     if (context.error_count() > 0) {
         return std::nullopt;

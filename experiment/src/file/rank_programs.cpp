@@ -92,26 +92,33 @@ std::optional<std::string> difference(const Program& a, const Program& b) {
     return std::nullopt;
 }
 
-/// `times` with those of some ranks replaced by `of(rank, its time)`.
-template <class Of>
-PerRank<Time> changed(const PerRank<Time>& times, std::size_t ranks, const std::vector<RankRange>& ranges,
-                      const Of& of) {
+std::vector<Time> time_of_each(const PerRank<Time>& times, std::size_t ranks) {
     std::vector<Time> each;
+    each.reserve(ranks);
     for (std::size_t rank = 0; rank < ranks; ++rank) {
         each.push_back(times[RankId(rank)]);
     }
-    for (const RankRange& range : ranges) {
-        for (std::size_t rank = range.first; rank <= range.last; ++rank) {
-            each[rank] = of(RankId(rank), each[rank]);
-        }
-    }
+    return each;
+}
+
+PerRank<Time> per_rank(std::vector<Time> each) {
     const bool are_equal = std::ranges::all_of(each, [&](Time time) { return time == each.front(); });
     return are_equal ? PerRank<Time>(each.front()) : PerRank<Time>(std::move(each));
 }
 
-/// Changes durations, contended ones included, of ranks in all computations by `of(id, rank, time)`.
+/// `times` with those of all ranks replaced by `of(rank, its time)`.
 template <class Of>
-void change_durations(Program& program, const std::vector<RankRange>& ranges, const Of& of) {
+PerRank<Time> changed(const PerRank<Time>& times, std::size_t ranks, const Of& of) {
+    std::vector<Time> each = time_of_each(times, ranks);
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        each[rank] = of(RankId(rank), each[rank]);
+    }
+    return per_rank(std::move(each));
+}
+
+/// Changes durations, contended ones included, of all ranks in all computations by `of(id, rank, time)`.
+template <class Of>
+void change_durations(Program& program, const Of& of) {
     for (std::size_t i = 0; i < program.operations.size(); ++i) {
         const OperationId id(i);
         if (!program.operations[id].is_compute()) {
@@ -119,14 +126,14 @@ void change_durations(Program& program, const std::vector<RankRange>& ranges, co
         }
         auto& work = std::get<system::ComputeOperation>(program.operations[id].work);
         const auto of_rank = [&](RankId rank, Time time) { return of(id, rank, time); };
-        work.duration = changed(work.duration, program.ranks, ranges, of_rank);
+        work.duration = changed(work.duration, program.ranks, of_rank);
         if (work.contended) {
-            work.contended = changed(*work.contended, program.ranks, ranges, of_rank);
+            work.contended = changed(*work.contended, program.ranks, of_rank);
         }
     }
 }
 
-Time times(Time duration, std::int64_t billionths) {
+Time multiplied(Time duration, std::int64_t billionths) {
     return Time(astrolabe::detail::multiply_divide_up(duration.count(), billionths, kBillionths));
 }
 
@@ -157,22 +164,80 @@ std::optional<Program> program_on(const workload::Device& device, const Experime
                       "what the job decides by its device must not change: give the placement of tables");
         return std::nullopt;
     }
-    const std::vector<RankRange> all{{0, cluster.ranks - 1}};
     for (std::size_t i = 0; i < program.operations.size(); ++i) {
         const OperationId id(i);
         if (program.operations[id].is_compute()) {
             auto& work = std::get<system::ComputeOperation>(program.operations[id].work);
             const PerRank<Time>& slower = beside.operations[id].compute().duration;
-            work.contended = changed(work.duration, cluster.ranks, all,
+            work.contended = changed(work.duration, cluster.ranks,
                                      [&](RankId rank, Time time) { return std::max(time, slower[rank]); });
         }
     }
     return program;
 }
 
+/// Of one computation, by rank.
+struct ComputeTimes {
+    std::vector<Time> duration;
+    std::vector<Time> contended;  ///< empty: as without collectives
+};
+
+/// Times of all computations while many entries change them: every entry goes through its own ranks alone.
+class TimesOfRanks {
+public:
+    explicit TimesOfRanks(const Program& program)
+        : of_operation_(program.operations.size()) {
+        for (std::size_t i = 0; i < of_operation_.size(); ++i) {
+            if (program.operations[OperationId(i)].is_compute()) {
+                const system::ComputeOperation& work = program.operations[OperationId(i)].compute();
+                of_operation_[i].duration = time_of_each(work.duration, program.ranks);
+                if (work.contended) {
+                    of_operation_[i].contended = time_of_each(*work.contended, program.ranks);
+                }
+            }
+        }
+    }
+
+    /// Calls `of(id, rank, times)` for some ranks of all computations. O(operations · ranks of the ranges).
+    template <class Of>
+    void change(const std::vector<RankRange>& ranges, const Of& of) {
+        for (std::size_t i = 0; i < of_operation_.size(); ++i) {
+            if (of_operation_[i].duration.empty()) {
+                continue;
+            }
+            for (const RankRange& range : ranges) {
+                for (std::size_t rank = range.first; rank <= range.last; ++rank) {
+                    of(OperationId(i), rank, of_operation_[i]);
+                }
+            }
+        }
+    }
+
+    /// Puts them into the program that they came from.
+    void write(Program& program) {
+        for (std::size_t i = 0; i < of_operation_.size(); ++i) {
+            if (of_operation_[i].duration.empty()) {
+                continue;
+            }
+            auto& work = std::get<system::ComputeOperation>(program.operations[OperationId(i)].work);
+            work.duration = per_rank(std::move(of_operation_[i].duration));
+            if (work.contended) {
+                work.contended = per_rank(std::move(of_operation_[i].contended));
+            }
+        }
+    }
+
+private:
+    std::vector<ComputeTimes> of_operation_;
+};
+
 void give_devices(Program& program, const Experiment& experiment, const ConfigNode& root,
                   ReadContext& context) {
     const Cluster& cluster = experiment.cluster;
+    if (cluster.devices.empty()) {
+        return;
+    }
+    TimesOfRanks times(program);
     for (std::size_t entry = 0; entry < cluster.devices.size(); ++entry) {
         const RankDevice& given = cluster.devices[entry];
         if (given.device) {
@@ -190,28 +255,25 @@ void give_devices(Program& program, const Experiment& experiment, const ConfigNo
                               "placement of tables, and devices of which both or none have a 'host'");
                 continue;
             }
-            for (std::size_t i = 0; i < program.operations.size(); ++i) {
-                const OperationId id(i);
-                if (!program.operations[id].is_compute()) {
-                    continue;
-                }
-                auto& work = std::get<system::ComputeOperation>(program.operations[id].work);
+            times.change(given.ranks, [&](OperationId id, std::size_t rank, ComputeTimes& each) {
                 const system::ComputeOperation& there = own->operations[id].compute();
-                work.duration = changed(work.duration, cluster.ranks, given.ranks,
-                                        [&](RankId rank, Time) { return there.duration[rank]; });
-                if (work.contended) {
-                    work.contended = changed(*work.contended, cluster.ranks, given.ranks,
-                                             [&](RankId rank, Time) { return (*there.contended)[rank]; });
+                each.duration[rank] = there.duration[RankId(rank)];
+                if (!each.contended.empty()) {
+                    each.contended[rank] = (*there.contended)[RankId(rank)];
                 }
-            }
+            });
         }
         const std::int64_t slowdown = std::llround(given.slowdown * static_cast<double>(kBillionths));
         if (slowdown != kBillionths) {
-            change_durations(program, given.ranks, [slowdown](OperationId, RankId, Time duration) {
-                return times(duration, slowdown);
+            times.change(given.ranks, [slowdown](OperationId, std::size_t rank, ComputeTimes& each) {
+                each.duration[rank] = multiplied(each.duration[rank], slowdown);
+                if (!each.contended.empty()) {
+                    each.contended[rank] = multiplied(each.contended[rank], slowdown);
+                }
             });
         }
     }
+    times.write(program);
 }
 
 void draw_jitter(Program& program, const Experiment& experiment, const ConfigNode& root,
@@ -227,8 +289,7 @@ void draw_jitter(Program& program, const Experiment& experiment, const ConfigNod
         return;
     }
     const std::uint64_t seed = jitter.seed.value_or(experiment.seed);
-    const std::vector<RankRange> all{{0, program.ranks - 1}};
-    change_durations(program, all, [&](OperationId id, RankId rank, Time duration) {
+    change_durations(program, [&](OperationId id, RankId rank, Time duration) {
         if (duration == Time(0)) {
             return duration;
         }

@@ -68,7 +68,7 @@ const std::vector<Time>& IdealTimes::least_latencies(network::HostId source) {
         }
         for (std::size_t i = 0; i < fabric_->out_degree(at); ++i) {
             const network::LinkId link(fabric_->first_link(at).index() + i);
-            const Time then = time + network::hop_latency(*fabric_, link, at == begin);
+            const Time then = saturating_sum(time, network::hop_latency(*fabric_, link, at == begin));
             Time& known = least[fabric_->target(link).index()];
             if (then < known) {
                 known = then;

@@ -198,6 +198,9 @@ Diagnostics in_options(Diagnostics errors) {
         if (terms == kTerms.end() || !place.starts_with("--")) {
             continue;
         }
+        if (error.code == "config.time" && place != "--size") {
+            continue;  // of the latencies of the network
+        }
         if (terms->second.code.empty()) {
             error.message.erase(0, error.message.find(": ") + 2);  // the key, which the option stands for
         }

@@ -236,7 +236,7 @@ Route RepairedRouting::along_paths(const std::vector<Path>& paths) const {
     for (const Path& path : paths) {
         Time latency;
         for (std::size_t hop = 0; hop < path.size(); ++hop) {
-            latency += hop_latency(fabric_, path[hop], hop == 0);
+            latency = saturating_sum(latency, hop_latency(fabric_, path[hop], hop == 0));
             const auto [entry, is_new] = crossings.try_emplace(path[hop], Crossing{hop, 0.0});
             entry->second.hop = std::min(entry->second.hop, hop);
             entry->second.share += 1.0 / static_cast<double>(paths.size());
@@ -293,8 +293,8 @@ Route RepairedRouting::spread(HostId source, HostId destination) const {
         for (const LinkId link : links) {
             Arrival& there = arrivals[fabric_.target(link)];
             there.share += share;
-            there.latency =
-                std::max(there.latency, here.latency + hop_latency(fabric_, link, here.hops == 0));
+            there.latency = std::max(
+                there.latency, saturating_sum(here.latency, hop_latency(fabric_, link, here.hops == 0)));
             there.hops = std::max(there.hops, here.hops + 1);
             route.legs.push_back({link, share});
         }

@@ -79,7 +79,7 @@ Route CoinChangeRouting::route(HostId source, HostId destination) const {
     for (const std::uint16_t coin : routes_[all]) {
         const LinkId id = link(at, coin, all + route.hops);
         route.legs.push_back({id, 1.0});
-        route.latency += hop_latency(fabric_, id, route.hops == 0);
+        route.latency = saturating_sum(route.latency, hop_latency(fabric_, id, route.hops == 0));
         ++route.hops;
         at = fabric_.target(id).index();
     }

@@ -63,7 +63,7 @@ Route PathRouting::route(HostId source, HostId destination) const {
     for (const Path& path : paths) {
         Time latency;
         for (std::size_t hop = 0; hop < path.size(); ++hop) {
-            latency += hop_latency(fabric_, path[hop], hop == 0);
+            latency = saturating_sum(latency, hop_latency(fabric_, path[hop], hop == 0));
             crossings.emplace_back(path[hop], hop);
         }
         route.latency = std::max(route.latency, latency);

@@ -101,7 +101,7 @@ Route RandomTreeRouting::route(HostId source, HostId destination) const {
     }
     std::reverse(route.legs.begin(), route.legs.end());
     for (const RouteLeg& leg : route.legs) {
-        route.latency += hop_latency(fabric_, leg.link, route.hops == 0);
+        route.latency = saturating_sum(route.latency, hop_latency(fabric_, leg.link, route.hops == 0));
         ++route.hops;
     }
     return route;

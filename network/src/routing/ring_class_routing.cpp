@@ -112,7 +112,7 @@ Route RingClassRouting::route(HostId source, HostId destination) const {
     for (NodeId at = fabric_.node_of(source); at != fabric_.node_of(destination);) {
         const LinkId link = next_by_coins(at.index(), destination.index());
         route.legs.push_back({link, 1.0});
-        route.latency += hop_latency(fabric_, link, route.hops == 0);
+        route.latency = saturating_sum(route.latency, hop_latency(fabric_, link, route.hops == 0));
         ++route.hops;
         at = fabric_.target(link);
     }

@@ -226,7 +226,7 @@ Route ShortestPathRouting::single_path(HostId source, HostId destination) const 
     for (NodeId at = fabric_.node_of(source); at != target;) {
         const LinkId link = select(at, source, destination);
         route.legs.push_back({link, 1.0});
-        route.latency += hop_latency(fabric_, link, route.legs.size() == 1);
+        route.latency = saturating_sum(route.latency, hop_latency(fabric_, link, route.legs.size() == 1));
         at = fabric_.target(link);
     }
     route.hops = route.legs.size();
@@ -269,9 +269,8 @@ Route ShortestPathRouting::spread(HostId source, HostId destination) const {
             for (const LinkId id : links) {
                 const Link& link = fabric_.link(id);
                 route.legs.push_back({id, share});
-                stages[length + link.cost].push_back({fabric_.target(id), share,
-                                                      here.latency + hop_latency(fabric_, id, here.hops == 0),
-                                                      here.hops + 1});
+                const Time latency = saturating_sum(here.latency, hop_latency(fabric_, id, here.hops == 0));
+                stages[length + link.cost].push_back({fabric_.target(id), share, latency, here.hops + 1});
             }
         }
     }

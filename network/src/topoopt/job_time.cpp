@@ -33,7 +33,7 @@ public:
         bool is_first = true;
         for (NodeId at = fabric_.node_of(HostId(source)); at != fabric_.node_of(HostId(destination));) {
             const LinkId link = fabric_.routing().next_links(at, HostId(destination)).front();
-            latency += hop_latency(fabric_, link, is_first);
+            latency = saturating_sum(latency, hop_latency(fabric_, link, is_first));
             is_first = false;
             at = fabric_.target(link);
         }

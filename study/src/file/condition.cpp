@@ -3,7 +3,6 @@
 #include "alternatives.hpp"
 #include "arithmetic.hpp"
 
-#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -22,7 +21,7 @@ std::vector<ConfigNode> as_list(const ConfigNode& node) {
 }
 
 std::optional<Term> read_term(const ConfigEntry& entry, ReadContext& context) {
-    Term term{entry.key, entry.key_where, {}, {}, {}};
+    Term term{entry.key, entry.key_where, {}, {}, {}, {}, {}};
     const std::size_t before = context.error_count();
     if (!entry.value.is_mapping()) {
         term.is = as_list(entry.value);
@@ -46,12 +45,13 @@ std::optional<Term> read_term(const ConfigEntry& entry, ReadContext& context) {
                       fmt::format("nothing is asked of '{}'", entry.key),
                       "write a value, a list of values, or {at_least: 16}");
     }
+    for (const ConfigNode& value : term.is) {
+        term.is_set.insert(one_line(value));
+    }
+    for (const ConfigNode& value : term.is_not) {
+        term.is_not_set.insert(one_line(value));
+    }
     return context.error_count() == before ? std::optional(std::move(term)) : std::nullopt;
-}
-
-bool is_one_of(const std::string& text, const std::vector<ConfigNode>& values) {
-    return std::any_of(values.begin(), values.end(),
-                       [&](const ConfigNode& value) { return is_same_value(one_line(value), text); });
 }
 
 std::optional<bool> keeps_bound(const std::string& text, const ConfigEntry& bound, const Term& term,
@@ -79,7 +79,7 @@ std::optional<bool> holds(const Term& term, const TextOf& text_of, ReadContext& 
         return std::nullopt;
     }
     const std::string& text = std::get<std::string>(found);
-    bool result = (term.is.empty() || is_one_of(text, term.is)) && !is_one_of(text, term.is_not);
+    bool result = (term.is.empty() || term.is_set.contains(text)) && !term.is_not_set.contains(text);
     for (const ConfigEntry& bound : term.bounds) {
         const std::optional<bool> kept = keeps_bound(text, bound, term, context);
         if (!kept) {
@@ -91,6 +91,26 @@ std::optional<bool> holds(const Term& term, const TextOf& text_of, ReadContext& 
 }
 
 }  // namespace
+
+void ValueSet::insert(std::string text) {
+    const Parsed<Amount> read = parse_amount(text);
+    if (const auto* amount = std::get_if<Amount>(&read)) {
+        amounts_.emplace(amount->unit, amount->number);
+    }
+    texts_.insert(std::move(text));
+}
+
+bool ValueSet::contains(const std::string& text) const {
+    if (texts_.contains(text)) {
+        return true;
+    }
+    if (amounts_.empty()) {
+        return false;
+    }
+    const Parsed<Amount> read = parse_amount(text);
+    const auto* amount = std::get_if<Amount>(&read);
+    return amount != nullptr && amounts_.contains({amount->unit, amount->number});
+}
 
 std::optional<Condition> read_condition(const ConfigNode& node, ReadContext& context) {
     const std::size_t before = context.error_count();
@@ -131,16 +151,6 @@ std::optional<bool> holds(const Condition& condition, const TextOf& text_of, Rea
         any = any || all;
     }
     return any;
-}
-
-bool is_same_value(std::string_view a, std::string_view b) {
-    if (a == b) {
-        return true;
-    }
-    const Parsed<Amount> left = parse_amount(a);
-    const Parsed<Amount> right = parse_amount(b);
-    return std::holds_alternative<Amount>(left) && std::holds_alternative<Amount>(right) &&
-           std::get<Amount>(left) == std::get<Amount>(right);
 }
 
 }  // namespace astrolabe::study

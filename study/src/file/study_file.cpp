@@ -1,6 +1,8 @@
 #include "study_file.hpp"
 
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,7 +13,7 @@ namespace astrolabe::study {
 std::optional<ConfigNode> load_study_tree(const std::filesystem::path& path,
                                           const std::vector<std::string>& overrides,
                                           std::vector<std::string>& set, ReadContext& context) {
-    Result<ConfigNode> file = load_config(path);
+    Result<ConfigNode> file = load_config(path, context.usage());
     if (!file) {
         for (const Diagnostic& error : file.error()) {
             context.error(error);
@@ -42,6 +44,10 @@ std::optional<ConfigNode> load_study_tree(const std::filesystem::path& path,
 
 void report_nowhere(std::string_view path, std::string_view nowhere, const SourceRange& where,
                     ReadContext& context) {
+    if (std::optional<Diagnostic> error = deep_path(path, where)) {
+        context.error(*std::move(error));
+        return;
+    }
     context.error("config.choice", where,
                   fmt::format("'{}' of '{}' leads nowhere: it is empty, inside a value or outside a list",
                               nowhere, path),

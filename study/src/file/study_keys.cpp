@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <astrolabe/experiment/file/file_keys.hpp>
+#include <astrolabe/study/file/study.hpp>
 #include <astrolabe/workload/dlrm/sharding_names.hpp>
 
 namespace astrolabe {
@@ -26,11 +27,26 @@ struct EnumNames<study::SearchMethod> {
 namespace astrolabe::study {
 namespace {
 
+/// Reports the first that is too many: every plan has all of them, and each is compared with all others.
+bool are_too_many(const ConfigNode& node, const char* key, ReadContext& context) {
+    if (node.entries.size() <= kMostPaths) {
+        return false;
+    }
+    context.error(
+        "config.limit", node.entries[kMostPaths].key_where,
+        fmt::format("this is path {} of '{}', expected at most {}", kMostPaths + 1, key, kMostPaths),
+        "give whole sections: {cluster: [{…}, {…}]}");
+    return true;
+}
+
 void read_choices(OptimizeKeys& keys, const ConfigNode& node, ReadContext& context) {
     if (!node.is_mapping()) {
         context.error("config.type", node.where,
                       fmt::format("'choices' takes a mapping, found {}", node.kind_name()),
                       "write {cluster.scheduling: [fifo, lifo]}");
+        return;
+    }
+    if (are_too_many(node, "choices", context)) {
         return;
     }
     for (const ConfigEntry& entry : node.entries) {
@@ -49,6 +65,9 @@ void read_coarse(OptimizeKeys& keys, const ConfigNode& node, ReadContext& contex
         context.error("config.type", node.where,
                       fmt::format("'coarse' takes a mapping, found {}", node.kind_name()),
                       "write {backend.rate_slack: 0.01}");
+        return;
+    }
+    if (are_too_many(node, "coarse", context)) {
         return;
     }
     for (const ConfigEntry& entry : node.entries) {

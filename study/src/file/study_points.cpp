@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 
@@ -110,10 +112,17 @@ private:
         for (const Dimension& dimension : dimensions_) {
             count = std::min<std::uint64_t>(count * size_of(dimension), kMostPoints + 1);
         }
+        const std::size_t paths = count_paths();
         if (count > kMostPoints) {
             context_.error("config.study", keys_.base.where,
                            fmt::format("the study has more than {} combinations", kMostPoints),
                            "vary less at a time, or together under 'zip'");
+        } else if (count * paths > kMostSettings) {
+            context_.error("config.study", keys_.base.where,
+                           fmt::format("the study sets {} paths in each of {} combinations, expected at most "
+                                       "{} values",
+                                       paths, count, kMostSettings),
+                           "vary whole sections, or less at a time");
         }
         for (Dimension& dimension : dimensions_) {
             for (Alternatives& varied : dimension) {
@@ -127,6 +136,34 @@ private:
                 resolve_at(entry.key, entry.value, context_);
             }
         }
+        for (const Dimension& dimension : dimensions_) {
+            for (const Alternatives& varied : dimension) {
+                varied_.emplace(varied.path, &varied);
+            }
+        }
+    }
+
+    /// Those that are varied or derived; reports the first that is too many.
+    std::size_t count_paths() {
+        std::size_t paths = 0;
+        const auto add = [&](const SourceRange& where) {
+            if (++paths == kMostPaths + 1) {
+                context_.error("config.limit", where,
+                               fmt::format("this is path {} that the study varies or derives, expected at "
+                                           "most {}",
+                                           paths, kMostPaths),
+                               "vary whole sections: {cluster: {small: {…}, large: {…}}}");
+            }
+        };
+        for (const Dimension& dimension : dimensions_) {
+            for (const Alternatives& varied : dimension) {
+                add(varied.where);
+            }
+        }
+        for (const ConfigEntry& derived : keys_.derived) {
+            add(derived.key_where);
+        }
+        return paths;
     }
 
     [[nodiscard]] std::optional<Alternatives> read_seeds() {
@@ -136,6 +173,18 @@ private:
             if (const ConfigNode* given = keys_.base.find_path(kSeed)) {
                 const Parsed<std::int64_t> seed = parse_integer(given->text);
                 first = std::holds_alternative<std::int64_t>(seed) ? std::get<std::int64_t>(seed) : 1;
+                if (first > std::numeric_limits<std::int64_t>::max() - (keys_.repeat.count - 1)) {
+                    Diagnostic diagnostic{
+                        "config.range",
+                        keys_.repeat.where,
+                        fmt::format("{} seeds from {} on end above the largest, {}", keys_.repeat.count,
+                                    first, std::numeric_limits<std::int64_t>::max()),
+                        "lower 'seed' of the base, or list the seeds",
+                        {}};
+                    diagnostic.notes.emplace_back(given->where, "the first seed comes from here");
+                    context_.error(std::move(diagnostic));
+                    return std::nullopt;
+                }
             }
             for (std::int64_t i = 0; i < keys_.repeat.count; ++i) {
                 seeds.push_back(first + i);
@@ -154,17 +203,12 @@ private:
     }
 
     [[nodiscard]] const Alternatives* varied_at(std::string_view path) const {
-        for (const Dimension& dimension : dimensions_) {
-            for (const Alternatives& varied : dimension) {
-                if (varied.path == path) {
-                    return &varied;
-                }
-            }
-        }
-        return nullptr;
+        const auto found = varied_.find(path);
+        return found == varied_.end() ? nullptr : found->second;
     }
 
-    /// Nothing may be set over what varies.
+    /// Nothing may be set over what varies. Errors of pairs, of which there may be very many, are those that
+    /// are shown.
     void check_paths() {
         for (const Dimension& dimension : dimensions_) {
             for (const Alternatives& varied : dimension) {
@@ -173,7 +217,7 @@ private:
                                    fmt::format("'{}' is varied twice", varied.path), "leave out the one");
                 }
                 for (const ConfigEntry& derived : keys_.derived) {
-                    if (experiment::is_within(varied.path, derived.key)) {
+                    if (context_.is_next_shown() && experiment::is_within(varied.path, derived.key)) {
                         context_.error(
                             "config.choice", derived.key_where,
                             fmt::format("'{}' is derived, and '{}' is varied", derived.key, varied.path),
@@ -182,7 +226,8 @@ private:
                 }
                 for (const OverrideKeys& one : keys_.overrides) {
                     for (const ConfigEntry& entry : one.set) {
-                        if (entry.key != varied.path && experiment::is_within(varied.path, entry.key)) {
+                        if (context_.is_next_shown() && entry.key != varied.path &&
+                            experiment::is_within(varied.path, entry.key)) {
                             context_.error("config.choice", entry.key_where,
                                            fmt::format("'{}' would replace '{}', which is varied", entry.key,
                                                        varied.path),
@@ -221,23 +266,38 @@ private:
                 if (varied == nullptr) {
                     continue;
                 }
-                std::vector<std::string> labels;
-                for (const Alternative& alternative : varied->values) {
-                    labels.push_back(alternative.label);
-                }
+                const ValueSet& labels = labels_of(*varied);
                 for (const auto* values : {&term.is, &term.is_not}) {
                     for (const ConfigNode& value : *values) {
-                        if (std::none_of(labels.begin(), labels.end(), [&](const std::string& label) {
-                                return is_same_value(label, one_line(value));
-                            })) {
+                        const std::string text = one_line(value);
+                        if (!labels.contains(text)) {
                             context_.error("config.condition", value.where,
-                                           fmt::format("'{}' is never '{}'", term.name, one_line(value)),
-                                           suggest(one_line(value), labels));
+                                           fmt::format("'{}' is never '{}'", term.name, text),
+                                           context_.is_next_shown() ? suggest_label(text, *varied) : "");
                         }
                     }
                 }
             }
         }
+    }
+
+    /// Made once, whatever number of conditions ask for it.
+    const ValueSet& labels_of(const Alternatives& varied) {
+        const auto [labels, is_new] = labels_.try_emplace(&varied);
+        if (is_new) {
+            for (const Alternative& alternative : varied.values) {
+                labels->second.insert(alternative.label);
+            }
+        }
+        return labels->second;
+    }
+
+    [[nodiscard]] static std::string suggest_label(const std::string& text, const Alternatives& varied) {
+        std::vector<std::string> labels;
+        for (const Alternative& alternative : varied.values) {
+            labels.push_back(alternative.label);
+        }
+        return suggest(text, labels);
     }
 
     /// The last dimension fastest; false: that was the last point.
@@ -389,6 +449,8 @@ private:
     SweepKeys& keys_;
     ReadContext& context_;
     std::vector<Dimension> dimensions_;
+    std::unordered_map<std::string_view, const Alternatives*> varied_;  ///< of a path the first
+    std::unordered_map<const Alternatives*, ValueSet> labels_;
     std::vector<bool> is_override_used_;
 };
 

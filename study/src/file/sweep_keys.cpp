@@ -1,7 +1,7 @@
 #include "sweep_keys.hpp"
 
-#include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -81,9 +81,10 @@ void read_repeat(SweepKeys& keys, const ConfigNode& node, ReadContext& context) 
         keys.repeat.count = read_scalar<std::int64_t>(node, "'repeat'", context, {1, kMostSeeds}).value_or(0);
         return;
     }
+    std::set<std::int64_t> seen;
     for (const ConfigNode& item : node.items) {
         const auto seed = read_scalar<std::int64_t>(item, "a seed of 'repeat'", context, {0, kMost});
-        if (seed && std::count(keys.repeat.seeds.begin(), keys.repeat.seeds.end(), *seed) > 0) {
+        if (seed && !seen.insert(*seed).second) {
             context.error("config.choice", item.where, fmt::format("seed {} is there twice", *seed),
                           "list every seed once");
         }

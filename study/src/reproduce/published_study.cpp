@@ -280,7 +280,8 @@ std::optional<std::size_t> run_named(const FileKeys& keys, const std::string& na
     for (const NamedRun& run : keys.runs) {
         names.push_back(run.name);
     }
-    context.error("published.run", where, fmt::format("there is no run '{}'", name), suggest(name, names));
+    context.error("published.run", where, fmt::format("there is no run '{}'", name),
+                  context.is_next_shown() ? suggest(name, names) : "");
     return std::nullopt;
 }
 

@@ -50,6 +50,30 @@ TEST(NearestNames, FindsTyposSwapsAndNothingFarAway) {
     EXPECT_TRUE(nearest_names(std::string(100'000, 'x'), names).empty());
 }
 
+TEST(NearestNames, ManyAndLongCandidatesAreBounded) {
+    std::vector<std::string> names;
+    for (int i = 0; i < 1000; ++i) {
+        names.push_back("name" + std::to_string(i));
+    }
+    // 100 of 1000 are listed.
+    const std::string hint = suggest("colour", names);
+    EXPECT_NE(hint.find("'name98' or 'name99' (and 900 more)"), std::string::npos) << hint;
+    // A table of 64 by 100,000 would take 50 MB, and the name is too long to list.
+    const std::string word(64, 'x');
+    EXPECT_EQ(suggest(word, std::vector{std::string(100'000, 'y')}), "");
+    EXPECT_EQ(suggest(word, std::vector{std::string("rate"), std::string(100'000, 'y')}),
+              "one of: 'rate' (and 1 more)");
+    // The longest that can be near: 64 letters and 32 more are 96, a third of which is 32.
+    const std::vector<std::string> longer{word + std::string(32, 'y'), word + std::string(33, 'y')};
+    EXPECT_EQ(nearest_names(word, longer), std::vector{longer.front()});
+    // Of many that are as long as the word 5000 are compared.
+    std::vector<std::string> many(5000, "aaaaa");
+    many.back() = "zzzzy";
+    EXPECT_EQ(nearest_names("zzzzz", many), std::vector<std::string>{"zzzzy"});
+    many.insert(many.begin(), "aaaaa");
+    EXPECT_TRUE(nearest_names("zzzzz", many).empty());
+}
+
 TEST(Result, HoldsAValueOrAllErrors) {
     const Result<int> good = 3;
     EXPECT_EQ(*good, 3);

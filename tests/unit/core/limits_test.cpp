@@ -150,6 +150,56 @@ TEST_F(ReaderLimits, AFileTooLargeIsRefusedWhereItIsNamed) {
     EXPECT_EQ(limit_error(first).where.to_string(), path("large.yaml") + ":1:1");
 }
 
+TEST_F(ReaderLimits, AnAliasInsideWhatItNamesCountsAsAValue) {
+    write("inside.yaml", "a: &a [*a, *a, *a]\n");
+    // The key is a value, and so is each alias: with room for three the third alias, at column 7 + 2 * 4 + 1,
+    // is too many.
+    ReadUsage usage{limits::kValues - 3, 0};
+    const Result<ConfigNode> root = load_config(path("inside.yaml"), usage);
+    ASSERT_FALSE(root);
+    ASSERT_EQ(root.error().size(), 3u) << render(root.error());
+    EXPECT_EQ(root.error()[1].code, "config.alias");
+    EXPECT_EQ(root.error()[2].code, "config.limit");
+    EXPECT_EQ(root.error()[2].where.to_string(), path("inside.yaml") + ":1:16");
+}
+
+TEST_F(ReaderLimits, ReadingsThatBelongTogetherShareTheLimits) {
+    write("a.yaml", "a: [1, 2, 3]\n");
+    ReadUsage usage;
+    ASSERT_TRUE(load_config(path("a.yaml"), usage));
+    EXPECT_EQ(usage.values, 6u) << "a mapping, its key, a list and three numbers";
+    EXPECT_EQ(usage.bytes, 13u);
+    usage.values = limits::kValues - 6;
+    EXPECT_TRUE(load_config(path("a.yaml"), usage));
+    EXPECT_FALSE(usage.is_exceeded());
+    for (int again = 0; again < 2; ++again) {
+        const Result<ConfigNode> more = load_config(path("a.yaml"), usage);
+        EXPECT_EQ(limit_error(more).where.to_string(), path("a.yaml") + ":1:1");
+        EXPECT_TRUE(usage.is_exceeded());
+    }
+    ReadUsage of_bytes{0, limits::kTotalBytes - 12};
+    const Result<ConfigNode> large = load_config(path("a.yaml"), of_bytes);
+    EXPECT_NE(limit_error(large).message.find("268,435,457 bytes up to here, expected at most 268,435,456"),
+              std::string::npos);
+}
+
+TEST_F(ReaderLimits, OverridesReachNoDeeperThanFiles) {
+    std::string deepest = "a";
+    for (std::size_t i = 1; i < limits::kNesting; ++i) {
+        deepest += ".a";
+    }
+    ConfigNode root = ConfigNode::mapping();
+    EXPECT_TRUE(apply_override(root, deepest + "=1").empty());
+    EXPECT_EQ(root.find_path(deepest)->text, "1");
+    ConfigNode untouched = ConfigNode::mapping();
+    const Diagnostics errors = apply_override(untouched, "a." + deepest + "=1");
+    ASSERT_EQ(errors.size(), 1u);
+    EXPECT_EQ(errors.front().code, "config.limit");
+    EXPECT_EQ(errors.front().where.to_string(), "--set:1:1");
+    EXPECT_EQ(errors.front().message, "a path of 101 steps, expected at most 100");
+    EXPECT_TRUE(untouched.entries.empty());
+}
+
 std::string distinct_keys(int count) {
     std::string text;
     for (int i = 0; i < count; ++i) {

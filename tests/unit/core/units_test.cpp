@@ -26,6 +26,9 @@ TEST(Units, LargeProductsNeedMoreThan64BitsAndAreExact) {
 
 TEST(Units, DurationsBeyondTheRangeSaturate) {
     EXPECT_EQ(Bytes::max() / 1_bps, Time::max());
+    EXPECT_EQ(saturating_sum(Time::max() - 2_ps, 1_ps), Time::max() - 1_ps);
+    EXPECT_EQ(saturating_sum(Time::max() - 2_ps, 3_ps), Time::max());
+    EXPECT_EQ(saturating_sum(Time::max(), Time::max()), Time::max());
 }
 
 TEST(Units, WorkOverRateIsTime) {

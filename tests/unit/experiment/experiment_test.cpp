@@ -4,8 +4,10 @@
 #include <optional>
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <astrolabe/core/limits.hpp>
 #include <astrolabe/experiment/file/experiment.hpp>
 
 namespace astrolabe::experiment {
@@ -151,6 +153,24 @@ TEST_F(ExperimentTest, ARunThatMustOutlastSimulatedTimeIsRefused) {
               "config.time");
 }
 
+TEST_F(ExperimentTest, LatenciesOfAPathFitSimulatedTime) {
+    // Every host of a ring may be between two others. 4,611 of 1000 s are 4.611e6 s, and half of 2^63 ps is
+    // 4.611 69e6 s.
+    const auto ring = [](int hosts) {
+        return fmt::format("network={{kind: ring, hosts: {}, link: {{rate: 100Gbps, latency: 1000s}}}}",
+                           hosts);
+    };
+    EXPECT_EQ(first_code({ring(4'611)}), "");
+    EXPECT_EQ(first_code({ring(4'612)}), "config.time");
+    // Hosts on one cable are only at the ends: 1000 s to the switch and 1000 s from it.
+    EXPECT_EQ(first_code({"network={kind: flat, hosts: 5000, link: {rate: 100Gbps, latency: 1000s}}"}), "");
+    const Result<Experiment> refused = load_small(components_, {ring(20'000)});
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().front().message.find("would take 2e+07 s, expected at most 4.61e+06 s"),
+              std::string::npos)
+        << render(refused.error());
+}
+
 TEST_F(ExperimentTest, SectionsMayBeFilesAndOverridesReachIntoThem) {
     const testing::TemporaryFolder folder;
     folder.write("net.yaml", "schema: astrolabe/1\nkind: flat\nhosts: 16\n");
@@ -256,6 +276,54 @@ TEST_F(ExperimentTest, TheSeedOfTheCommandLineWins) {
     const Result<Experiment> other = load_experiment(file, {{}, 9}, components_);
     EXPECT_EQ(other->seed, 9u);
     EXPECT_EQ(other->resolved.find("seed")->text, "9");
+}
+
+TEST_F(ExperimentTest, FilesThatSectionsNameShareTheLimits) {
+    const testing::TemporaryFolder folder;
+    folder.write("device.yaml", "kind: roofline\n");
+    Result<ConfigNode> root = parse_config(
+        "cluster:\n  devices:\n    - {device: device.yaml}\n    - {device: ./device.yaml}\n    - {device: "
+        "device.yaml}\n",
+        (folder.path() / "x.yaml").string());
+    ASSERT_TRUE(root) << render(root.error());
+    // A file has three values: a key, its value and their mapping. Of five the second has the sixth.
+    ReadContext context;
+    context.usage().values = limits::kValues - 5;
+    resolve_references(*root, context);
+    ASSERT_EQ(context.error_count(), 1u) << "the third is not read: " << render(context.errors());
+    const Diagnostic& error = context.errors().front();
+    EXPECT_EQ(error.code, "config.limit");
+    EXPECT_TRUE(error.where.to_string().ends_with("device.yaml:1:1")) << error.where.to_string();
+    ASSERT_EQ(error.notes.size(), 1u);
+    EXPECT_TRUE(error.notes.front().first.to_string().ends_with("x.yaml:4:16"))
+        << error.notes.front().first.to_string();
+    EXPECT_TRUE(root->find_path("cluster.devices.0.device.kind") != nullptr);
+}
+
+TEST_F(ExperimentTest, NamesAreSuggestedForErrorsThatAreShownAlone) {
+    ConfigNode device = ConfigNode::mapping();
+    device.set("kind", ConfigNode::scalar("rofline"));
+    ReadContext context;
+    for (std::size_t i = 0; i <= limits::kErrorsShown; ++i) {
+        EXPECT_FALSE(components_.devices.read(device, context));
+    }
+    EXPECT_NE(context.errors()[limits::kErrorsShown - 1].hint.find("'roofline'"), std::string::npos);
+    EXPECT_EQ(context.errors()[limits::kErrorsShown].hint, "");
+    // Rules that fit no collective: each lists the names of all.
+    std::string rules;
+    for (std::size_t i = 0; i <= limits::kErrorsShown; ++i) {
+        rules += fmt::format("{}{{name: none{}, traffic_class: 1}}", i == 0 ? "" : ", ", i);
+    }
+    const Result<Experiment> loaded = load_small(components_, {"cluster.operations=[" + rules + "]"});
+    ASSERT_FALSE(loaded);
+    std::size_t unused = 0;
+    for (std::size_t i = 0; i < loaded.error().size(); ++i) {
+        if (loaded.error()[i].code == "config.operation") {
+            EXPECT_EQ(loaded.error()[i].hint.empty(), i >= limits::kErrorsShown) << i;
+            ++unused;
+        }
+    }
+    EXPECT_EQ(unused, limits::kErrorsShown + 1);
 }
 
 TEST_F(ExperimentTest, ARegistryWithOneEntryIsEnough) {

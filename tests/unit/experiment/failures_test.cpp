@@ -76,6 +76,31 @@ TEST_F(FailuresTest, WhatFitsNothingIsRefusedAtItsKey) {
               std::string::npos);
 }
 
+TEST_F(FailuresTest, EveryEntryCountsTowardsTheMostFailures) {
+    // The switch has 4,096 cables, 8,192 links: 122 entries are 999,424 failures, 123 are 1,007,616.
+    const std::vector<std::string> network{
+        "network={kind: flat, hosts: 4096, link: {rate: 100Gbps, latency: 500ns}}"};
+    const auto events = [](int count) {
+        std::string list;
+        for (int i = 0; i < count; ++i) {
+            list += fmt::format("{}{{switch: switch, rate: 0.5}}", i == 0 ? "" : ", ");
+        }
+        return "events: [" + list + "]";
+    };
+    // The entries after the one that makes them too many are not looked at.
+    for (const std::string& failures :
+         {events(130), events(122) + ", random: [{switches: switch, number: 1}]",
+          events(122) + ", random: [{switches: switch, mean_time_between: 1ms, "
+                        "mean_time_to_repair: 1ms, until: 1s}]"}) {
+        const Result<Experiment> refused = load("{" + failures + "}", network);
+        ASSERT_FALSE(refused);
+        ASSERT_EQ(refused.error().size(), 1U) << render(refused.error());
+        EXPECT_NE(refused.error().front().message.find("makes more than 1000000 failures of links"),
+                  std::string::npos)
+            << render(refused.error());
+    }
+}
+
 TEST_F(FailuresTest, OtherEnginesRefuseFailingLinksAndRunSlowRanks) {
     EXPECT_NE(error_of("{events: [{host: host 1, at: 1us}]}", {"backend.kind=congestion_free"})
                   .find("its links fail, and a formula"),

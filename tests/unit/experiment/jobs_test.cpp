@@ -2,6 +2,7 @@
 #include "process.hpp"
 
 #include <algorithm>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -325,6 +326,24 @@ TEST_F(JobsTest, PriorityIsOfTheJobsMessages) {
     EXPECT_LT(jobs.jobs[1].slowdown().value(), jobs.jobs[0].slowdown().value());
     EXPECT_NE(refusal({.jobs = "[" + job("a", kRing, "ranks: 4, priority: 3") + "]"}).find("no effect"),
               std::string::npos);
+}
+
+TEST_F(JobsTest, ManyKeysOfAClusterMergeInLinearTime) {
+    const auto keys = [](const std::string& name) {
+        std::string text;
+        for (int i = 0; i < 40'000; ++i) {
+            text += ", " + name + std::to_string(i) + ": 1";
+        }
+        return text;
+    };
+    const std::string own = "ranks: 4, cluster: {x: 1" + keys("x") + "}";
+    const std::clock_t start = std::clock();
+    const std::string refused =
+        refusal({.jobs = "[" + job("a", kRing, own) + "]", .cluster = "{y: 1" + keys("y") + "}"});
+    const double taken = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    EXPECT_NE(refused.find("'y39' is not a key of cluster"), std::string::npos) << refused;
+    EXPECT_NE(refused.find("more, which are not shown"), std::string::npos) << refused;
+    EXPECT_LT(taken, 8.0) << "a search for each through all takes 2.4e9 comparisons";
 }
 
 TEST_F(JobsTest, PercentilesAreByNearestRank) {

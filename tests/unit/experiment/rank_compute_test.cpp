@@ -2,6 +2,7 @@
 #include "small_experiment.hpp"
 
 #include <cmath>
+#include <ctime>
 #include <map>
 #include <numbers>
 #include <set>
@@ -122,6 +123,32 @@ TEST_F(RankCompute, RanksOfAMixedClusterComputeAsOnAClusterOfTheirOwnDevice) {
     const experiment::Run both =
         run({equal_layers("batch: 4"), "cluster.devices={ranks: 1, slowdown: 2, device: " + other + "}"});
     EXPECT_EQ(both.execution.ranks[1].compute, 24_ms);
+}
+
+TEST_F(RankCompute, ManyEntriesOfDevicesTakeTimeForTheirRanksAlone) {
+    constexpr std::size_t kRanks = 2048;
+    std::string entries;
+    for (std::size_t rank = 0; rank < kRanks; ++rank) {
+        entries += fmt::format("{}{{ranks: {}, slowdown: {}}}", rank == 0 ? "" : ", ", rank, rank % 3 + 2);
+    }
+    const std::clock_t start = std::clock();
+    const Result<Experiment> loaded =
+        load({equal_layers("batch: 2048, iterations: 100"), "cluster.ranks=2048", "network.hosts=2048",
+              "cluster.devices=[" + entries + "]"});
+    const double taken = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    ASSERT_TRUE(loaded) << render(loaded.error());
+    std::size_t computations = 0;
+    for (const system::Operation& operation : loaded->program.operations) {
+        if (operation.is_compute()) {
+            ++computations;
+            const auto& duration = operation.compute().duration;
+            // Twice, three and four times as long as without entries: 2045 = 3 * 681 + 2.
+            EXPECT_EQ(2 * duration[RankId(1)], 3 * duration[RankId(0)]);
+            EXPECT_EQ(duration[RankId(2045)], 2 * duration[RankId(0)]);
+        }
+    }
+    EXPECT_GE(computations, 200U);
+    EXPECT_LT(taken, 5.0) << "2048 entries by all computations by 2048 ranks are 8e8 times at least";
 }
 
 TEST_F(RankCompute, EveryWorkloadThatComputesFromADeviceMayBeMixed) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -292,6 +293,31 @@ TEST_F(OptimizationTest, BestPlanIsAnExperimentFileThatGivesTheReportedTime) {
     EXPECT_EQ(iteration_of(*best), found.best_seconds);
     const std::string trace = testing::read_file(folder_.path() / "out" / "trace.csv");
     EXPECT_EQ(std::count(trace.begin(), trace.end(), '\n'), 101);
+}
+
+TEST_F(OptimizationTest, PathsOfChoicesAndCoarseValuesAreBounded) {
+    std::string deep = "a";
+    for (int i = 0; i < 100; ++i) {
+        deep += ".a";
+    }
+    std::string many;
+    for (int i = 0; i < 1001; ++i) {
+        many += fmt::format("{}x{}: [1]", i == 0 ? "" : ", ", i);
+    }
+    const std::string text = kStudy;
+    const std::string with_choices = text.substr(0, text.find("  choices:")) + "  choices: ";
+    const auto expect_refused = [this](const std::string& study, const std::string& part) {
+        const Result<SearchStudy> loaded = load(study);
+        ASSERT_FALSE(loaded);
+        EXPECT_NE(render(loaded.error()).find(part), std::string::npos) << render(loaded.error());
+    };
+    const std::string refused = "error[config.limit]: a path of 101 steps, expected at most 100";
+    expect_refused(with_choices + "{" + deep + ": [1, 2]}\n", ":22:13: " + refused);
+    expect_refused(text + "  coarse: {" + deep + ": 1}\n", refused);
+    expect_refused(with_choices + "{" + many + "}\n",
+                   "this is path 1001 of 'choices', expected at most 1000");
+    expect_refused(text + "  coarse: {" + many + "}\n",
+                   "this is path 1001 of 'coarse', expected at most 1000");
 }
 
 TEST_F(OptimizationTest, PlansAreComparedByCoarseValuesAndTheBestSimulatedAsTheyAre) {

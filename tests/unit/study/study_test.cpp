@@ -3,8 +3,10 @@
 #include "small_experiment.hpp"
 
 #include <algorithm>
+#include <ctime>
 #include <set>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <astrolabe/study/file/study.hpp>
@@ -322,6 +324,75 @@ TEST_F(StudyTest, ErrorsOfConditionsAndExpressions) {
     says("derived: {network: 2}\n", "'network' is a part of every experiment");
     says("derived: {x: [1]}\n", "'x' takes an expression, found a list");
     says("derived: {workload.batch.global.x: 2}\n", "leads nowhere");
+}
+
+TEST_F(StudyTest, PathsAreNoDeeperThanFiles) {
+    std::string deepest = "a";
+    for (int i = 1; i < 100; ++i) {
+        deepest += ".a";
+    }
+    const Result<Study> study = load("vary: {" + deepest + ": [1]}\n");
+    ASSERT_TRUE(study) << render(study.error());
+    const std::string refused = "error[config.limit]: a path of 101 steps, expected at most 100";
+    EXPECT_SAYS(errors("vary: {a." + deepest + ": [1]}\n"), "study.yaml:3:8: " + refused);
+    EXPECT_SAYS(errors("derived: {a." + deepest + ": 1}\n"), "study.yaml:3:11: " + refused);
+    EXPECT_SAYS(errors("vary: {cluster.ranks: [2, 4]}\noverrides: [{when: {cluster.ranks: 2}, set: {a." +
+                       deepest + ": 1}}]\n"),
+                refused);
+}
+
+TEST_F(StudyTest, WhatAStudyVariesIsBounded) {
+    std::string keys = "vary:\n";
+    for (int i = 0; i < 1001; ++i) {
+        keys += fmt::format("  x{}: [1]\n", i);
+    }
+    // 'vary' is line 3, and the 1001st key 1001 lines below it.
+    EXPECT_SAYS(errors(keys), "study.yaml:1004:3: error[config.limit]: this is path 1001 that the study");
+    std::string some = "repeat: 100000\nvary:\n";
+    for (int i = 0; i < 50; ++i) {
+        some += fmt::format("  x{}: [1]\n", i);
+    }
+    // 50 paths and the seed: 51 * 100,000 = 5,100,000
+    EXPECT_SAYS(errors(some), "the study sets 51 paths in each of 100000 combinations, expected at most");
+}
+
+TEST_F(StudyTest, ManyValuesThatAParameterNeverHasAreRefusedQuickly) {
+    std::string text =
+        "vary: {cluster.ranks: {from: 1, to: 3000, steps: 3000}}\nwhen: {cluster.ranks: [none0";
+    for (int i = 1; i < 3000; ++i) {
+        text += fmt::format(", none{}", i);
+    }
+    const std::clock_t start = std::clock();
+    const Result<Study> study = load(text + "]}\n");
+    const double taken = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    ASSERT_FALSE(study);
+    ASSERT_EQ(study.error().size(), 3000u);
+    EXPECT_EQ(study.error().front().message, "'cluster.ranks' is never 'none0'");
+    EXPECT_TRUE(study.error()[49].hint.ends_with("'99' or '100' (and 2900 more)")) << study.error()[49].hint;
+    EXPECT_EQ(study.error()[50].hint, "") << "it is not shown";
+    EXPECT_LT(taken, 5.0) << "each compared with each reads 18 million amounts";
+}
+
+TEST_F(StudyTest, SeedsEndAtTheLargest) {
+    // 2^63 - 1 is the largest.
+    const Result<Study> last = load("repeat: 2\n", {"base.seed=9223372036854775806"});
+    ASSERT_TRUE(last) << render(last.error());
+    EXPECT_EQ(last->points[1].parameters["seed"], 9223372036854775807);
+    const Result<Study> beyond = load("repeat: 2\n", {"base.seed=9223372036854775807"});
+    ASSERT_FALSE(beyond);
+    EXPECT_SAYS(render(beyond.error()),
+                "study.yaml:3:9: error[config.range]: 2 seeds from 9223372036854775807 on end above");
+}
+
+TEST_F(StudyTest, ManySeedsAreReadInLinearTime) {
+    std::string text = "repeat: [0";
+    for (int i = 1; i < 200'000; ++i) {
+        text += fmt::format(", {}", i);
+    }
+    const std::clock_t start = std::clock();
+    EXPECT_SAYS(errors(text + "]\n"), "more than 100000 combinations");
+    const double taken = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    EXPECT_LT(taken, 8.0) << "a search of all before each takes 2e10 comparisons";
 }
 
 TEST_F(StudyTest, IsToldFromExperimentsAndSearches) {

@@ -52,11 +52,12 @@ using Diagnostics = std::vector<Diagnostic>;
 [[nodiscard]] std::string render(const Diagnostics& diagnostics);  ///< 50 of them, and a count
 
 /// The candidates nearest to `word` by Damerau–Levenshtein distance, at most max(1, length/3) edits away,
-/// best first.
+/// best first. Of 5000 that are about as long as a word of at most 64 bytes; no other is compared.
 [[nodiscard]] std::vector<std::string> nearest_names(std::string_view word,
                                                      std::span<const std::string> candidates);
 
-/// "did you mean 'a' or 'b'?" or, where nothing is near, "one of: …"; empty without candidates.
+/// "did you mean 'a' or 'b'?" or, where nothing is near, "one of: …", 100 names and a count; empty without
+/// candidates.
 [[nodiscard]] std::string suggest(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace astrolabe

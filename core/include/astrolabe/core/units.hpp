@@ -83,6 +83,12 @@ using FlopRate = detail::Quantity<struct FlopRateTag>;    ///< floating-point op
 
 inline constexpr std::int64_t kPicosecondsPerSecond = 1'000'000'000'000;
 
+/// Time::max() where 64 bits do not hold the sum.
+constexpr Time saturating_sum(Time time, Time by) {
+    std::int64_t sum = 0;
+    return __builtin_add_overflow(time.count(), by.count(), &sum) ? Time::max() : Time(sum);
+}
+
 /// Serialisation time of `size` at `rate` > 0, rounded up to the next picosecond.
 constexpr Time operator/(Bytes size, Bandwidth rate) {
     return Time(detail::multiply_divide_up(size.count(), 8 * kPicosecondsPerSecond, rate.count()));

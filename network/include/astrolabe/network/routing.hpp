@@ -25,13 +25,16 @@ struct RouteLeg {
 struct Route {
     /// In hop order on a single path; otherwise by distance of their begin from the source, then by id.
     std::vector<RouteLeg> legs;
-    Time latency;          ///< of the path that takes longest, forwarding included
+    /// Of the path that takes longest, forwarding included; Time::max() where it is beyond that.
+    Time latency;
     std::size_t hops = 0;  ///< links on the path with most
 };
 
 /// What a path takes that crosses `link` after others: its latency and what its source takes to forward.
+/// Paths add up hops by `saturating_sum`: they may be as long as the network has nodes.
 [[nodiscard]] inline Time hop_latency(const Fabric& fabric, LinkId link, bool is_first) {
-    return fabric.link(link).latency + (is_first ? Time(0) : fabric.node(fabric.source(link)).forwarding);
+    return saturating_sum(fabric.link(link).latency,
+                          is_first ? Time(0) : fabric.node(fabric.source(link)).forwarding);
 }
 
 class RoutingPolicy {

@@ -28,10 +28,6 @@ Time saturating_time(detail::Int128 picoseconds) {
     return picoseconds < Time::max().count() ? Time(static_cast<std::int64_t>(picoseconds)) : Time::max();
 }
 
-Time saturating_sum(Time time, Time by) {
-    return by < Time::max() - time ? time + by : Time::max();
-}
-
 /// Rate at which a message passes a link that carries the leg's share of it.
 Bandwidth rate_of(const Fabric& fabric, const RouteLeg& leg) {
     const Bandwidth rate = fabric.link(leg.link).rate;

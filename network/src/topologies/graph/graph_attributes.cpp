@@ -56,8 +56,9 @@ constexpr std::array<std::string_view, 4> kEdgeAttributes{"rate", "latency", "co
 
 class AttributeReader {
 public:
-    explicit AttributeReader(const GraphFileOptions& options)
-        : options_(options) {}
+    AttributeReader(const GraphFileOptions& options, const AttributeDefaults& defaults)
+        : options_(options),
+          defaults_(defaults) {}
 
     Graph read(const std::vector<AttributedNode>& nodes, const std::vector<AttributedEdge>& edges) {
         check_names(nodes, edges);
@@ -88,17 +89,20 @@ private:
         if (options_.attributes.empty()) {
             return;
         }
-        const auto names_in = [](const auto& owners) {
-            std::set<std::string> names;
+        const auto names_in = [](const auto& owners, const Attributes& defaults) {
+            std::set<std::string_view> names;
             for (const auto& owner : owners) {
                 for (const auto& [name, attribute] : owner.attributes) {
                     names.insert(name);
                 }
             }
+            for (const auto& [name, attribute] : defaults) {
+                names.insert(name);
+            }
             return std::vector<std::string>(names.begin(), names.end());
         };
-        const std::vector<std::string> of_nodes = names_in(nodes);
-        const std::vector<std::string> of_edges = names_in(edges);
+        const std::vector<std::string> of_nodes = names_in(nodes, defaults_.nodes);
+        const std::vector<std::string> of_edges = names_in(edges, defaults_.edges);
         for (const auto& [ours, theirs] : options_.attributes) {
             const bool is_of_edges = std::ranges::find(kEdgeAttributes, ours) != kEdgeAttributes.end();
             const std::vector<std::string>& names = is_of_edges ? of_edges : of_nodes;
@@ -117,6 +121,14 @@ private:
             renamed == options_.attributes.end() ? ours : std::string_view(renamed->second.text));
         return found == attributes.end() ? nullptr : &found->second;
     }
+    [[nodiscard]] const Attribute* find(const AttributedNode& owner, std::string_view ours) const {
+        const Attribute* own = find(owner.attributes, ours);
+        return own != nullptr ? own : find(defaults_.nodes, ours);
+    }
+    [[nodiscard]] const Attribute* find(const AttributedEdge& owner, std::string_view ours) const {
+        const Attribute* own = find(owner.attributes, ours);
+        return own != nullptr ? own : find(defaults_.edges, ours);
+    }
 
     [[nodiscard]] std::uint32_t index_of(const std::string& id, const SourceRange& where) const {
         const auto found = by_id_.find(id);
@@ -127,13 +139,17 @@ private:
         return static_cast<std::uint32_t>(found->second);
     }
 
-    [[nodiscard]] GraphNode node(const AttributedNode& given, std::size_t degree) const {
+    [[nodiscard]] GraphNode node(const AttributedNode& given, std::size_t degree) {
         GraphNode node{.name = given.id, .where = given.where};
-        if (const Attribute* name = find(given.attributes, "name")) {
+        if (const Attribute* name = find(given, "name")) {
+            if (name == find(defaults_.nodes, "name") && std::exchange(is_default_name_taken_, true)) {
+                graph_defect(name->where, "two nodes have the default as their name",
+                             "links name their ends, so every node has a name of its own");
+            }
             node.name = name->text;
         }
         node.kind = degree == 1 ? GraphNodeKind::kHost : GraphNodeKind::kSwitch;
-        if (const Attribute* kind = find(given.attributes, "kind")) {
+        if (const Attribute* kind = find(given, "kind")) {
             const auto known = std::ranges::find(kNodeKinds, kind->text, &NamedKind::first);
             if (known == kNodeKinds.end()) {
                 graph_defect(
@@ -144,7 +160,7 @@ private:
             node.kind = known->second;
         }
         node.forwards = node.kind == GraphNodeKind::kHost && options_.hosts_forward;
-        if (const Attribute* forwards = find(given.attributes, "forwards")) {
+        if (const Attribute* forwards = find(given, "forwards")) {
             // networkx writes true, GraphML of Python programs True.
             std::string text = forwards->text;
             std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -154,13 +170,13 @@ private:
             }
             node.forwards = text == "true";
         }
-        if (const Attribute* buffer = find(given.attributes, "buffer")) {
+        if (const Attribute* buffer = find(given, "buffer")) {
             node.buffer = quantity<Bytes>(*buffer, parse_bytes, 1);
         }
-        if (const Attribute* forwarding = find(given.attributes, "forwarding")) {
+        if (const Attribute* forwarding = find(given, "forwarding")) {
             node.forwarding = quantity<Time>(*forwarding, parse_time, kPicosecondsPerSecond);
         }
-        if (const Attribute* tier = find(given.attributes, "tier")) {
+        if (const Attribute* tier = find(given, "tier")) {
             node.tier = whole(*tier);
         }
         return node;
@@ -172,13 +188,13 @@ private:
                        .parameters = {options_.link.rate, options_.link.latency, Bytes(0)},
                        .one_way = edge.directed,
                        .where = edge.where};
-        if (const Attribute* rate = find(edge.attributes, "rate")) {
+        if (const Attribute* rate = find(edge, "rate")) {
             link.parameters.rate = quantity<Bandwidth>(*rate, parse_bandwidth, 1);
         }
-        if (const Attribute* latency = find(edge.attributes, "latency")) {
+        if (const Attribute* latency = find(edge, "latency")) {
             link.parameters.latency = quantity<Time>(*latency, parse_time, kPicosecondsPerSecond);
         }
-        if (const Attribute* cost = find(edge.attributes, "cost")) {
+        if (const Attribute* cost = find(edge, "cost")) {
             const std::int64_t value = whole(*cost);
             if (value < 1 || value > kMaxLinkCost) {
                 graph_defect(cost->where, fmt::format("cost is {}, expected 1 to {}", value, kMaxLinkCost),
@@ -187,7 +203,7 @@ private:
             link.parameters.cost = static_cast<std::uint16_t>(value);
         }
         std::int64_t count = 1;
-        if (const Attribute* given = find(edge.attributes, "count")) {
+        if (const Attribute* given = find(edge, "count")) {
             count = whole(*given);
             if (count < 1 || count > kMaxCables) {
                 graph_defect(given->where, fmt::format("count is {}, expected 1 to {}", count, kMaxCables),
@@ -225,6 +241,8 @@ private:
     }
 
     const GraphFileOptions& options_;
+    const AttributeDefaults& defaults_;
+    bool is_default_name_taken_ = false;
     std::map<std::string, std::size_t, std::less<>> by_id_;
     /// One-way links without a way back, by ends and parameters.
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t, std::int64_t, std::uint16_t>,
@@ -236,8 +254,8 @@ private:
 }  // namespace
 
 Graph graph_of(const std::vector<AttributedNode>& nodes, const std::vector<AttributedEdge>& edges,
-               const GraphFileOptions& options) {
-    return AttributeReader(options).read(nodes, edges);
+               const GraphFileOptions& options, const AttributeDefaults& defaults) {
+    return AttributeReader(options, defaults).read(nodes, edges);
 }
 
 }  // namespace astrolabe::network::detail

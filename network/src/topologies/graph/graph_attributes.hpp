@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,7 +22,14 @@ struct Attribute {
     std::string text;
     SourceRange where;
 };
-using Attributes = std::map<std::string, Attribute, std::less<>>;
+/// By names that are kept by who reads the file: many nodes have the same ones.
+using Attributes = std::map<std::string_view, Attribute>;
+
+/// What nodes and edges have that say nothing of their own, kept once for all of them.
+struct AttributeDefaults {
+    Attributes nodes;
+    Attributes edges;
+};
 
 struct AttributedNode {
     std::string id;
@@ -38,6 +46,7 @@ struct AttributedEdge {
 
 /// Throws GraphDefect.
 [[nodiscard]] Graph graph_of(const std::vector<AttributedNode>& nodes,
-                             const std::vector<AttributedEdge>& edges, const GraphFileOptions& options);
+                             const std::vector<AttributedEdge>& edges, const GraphFileOptions& options,
+                             const AttributeDefaults& defaults = {});
 
 }  // namespace astrolabe::network::detail

@@ -154,7 +154,7 @@ private:
                        "both cables go both ways, or both in the direction of the circuit");
                 return;
             }
-            whole.parameters.latency += cable.parameters.latency;
+            whole.parameters.latency = saturating_sum(whole.parameters.latency, cable.parameters.latency);
             whole.parameters.cost = std::max(whole.parameters.cost, cable.parameters.cost);
             end = other(*next);
         }

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -87,6 +88,11 @@ private:
         std::uint32_t node;
         SourceRange where;
     };
+    /// Of a pair of hosts.
+    struct Ends {
+        std::uint32_t source;
+        std::uint32_t destination;
+    };
     /// In how many equal parts a pair is split: the sum of weights times the least common multiple of the
     /// numbers of parallel links.
     struct Shares {
@@ -133,6 +139,7 @@ private:
     [[nodiscard]] bool give(const RouteGroup& group, const std::vector<std::uint32_t>& from,
                             const std::vector<std::uint32_t>& to, const std::vector<Step>& path) {
         std::uint64_t copies = 1;
+        std::unordered_set<std::uint32_t> visited;
         for (std::size_t i = 0; i < path.size(); ++i) {
             const Step& step = path[i];
             if (is_host(step.node) && !graph_.nodes[step.node].forwards) {
@@ -140,14 +147,13 @@ private:
                        "hosts are between others only where they say forwards: true");
                 return false;
             }
-            if (std::any_of(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(i),
-                            [&](const Step& other) { return other.node == step.node; })) {
+            if (!visited.insert(step.node).second) {
                 defect(step.where, fmt::format("the path visits '{}' twice", name(step.node)),
                        "a path visits no node twice");
                 return false;
             }
             const auto links =
-                i == 0 ? std::optional(std::uint64_t{1}) : join(path[i - 1].node, step.node, step.where, "");
+                i == 0 ? std::optional(std::uint64_t{1}) : join(path[i - 1].node, step.node, step.where);
             if (!links) {
                 return false;
             }
@@ -160,7 +166,8 @@ private:
         }
         for (const std::uint32_t source : from) {
             for (const std::uint32_t destination : to) {
-                if (source != destination && !give(group, source, destination, path, copies, number)) {
+                if (source != destination && (is_visited(visited, path, {source, destination}) ||
+                                              !give(group, {source, destination}, path, copies, number))) {
                     return false;
                 }
             }
@@ -168,21 +175,27 @@ private:
         return true;
     }
 
-    [[nodiscard]] bool give(const RouteGroup& group, std::uint32_t source, std::uint32_t destination,
-                            const std::vector<Step>& path, std::uint64_t copies, std::uint32_t number) {
-        const std::string of_pair =
-            fmt::format(", of the path from '{}' to '{}'", name(source), name(destination));
-        for (const Step& step : path) {
-            if (step.node == source || step.node == destination) {
-                defect(step.where, fmt::format("the path visits '{}' twice{}", name(step.node), of_pair),
-                       "a path lists the nodes between its ends");
-                return false;
-            }
+    /// Whether an end of the pair is a node of the path, which is reported.
+    [[nodiscard]] bool is_visited(const std::unordered_set<std::uint32_t>& visited,
+                                  const std::vector<Step>& path, const Ends& ends) {
+        if (!visited.contains(ends.source) && !visited.contains(ends.destination)) {
+            return false;
         }
+        const auto step = std::ranges::find_if(path, [&ends](const Step& other) {
+            return other.node == ends.source || other.node == ends.destination;
+        });
+        defect(step->where, fmt::format("the path visits '{}' twice{}", name(step->node), of_path(&ends)),
+               "a path lists the nodes between its ends");
+        return true;
+    }
+
+    [[nodiscard]] bool give(const RouteGroup& group, const Ends& ends, const std::vector<Step>& path,
+                            std::uint64_t copies, std::uint32_t number) {
+        const auto& [source, destination] = ends;
         const auto in = join(source, path.empty() ? destination : path.front().node,
-                             path.empty() ? group.where : path.front().where, of_pair);
+                             path.empty() ? group.where : path.front().where, &ends);
         const auto out =
-            path.empty() || !in ? in : join(path.back().node, destination, path.back().where, of_pair);
+            path.empty() || !in ? in : join(path.back().node, destination, path.back().where, &ends);
         if (!out) {
             return false;
         }
@@ -200,12 +213,20 @@ private:
         return true;
     }
 
+    /// Null: of no pair alone.
+    [[nodiscard]] std::string of_path(const Ends* ends) const {
+        return ends == nullptr ? ""
+                               : fmt::format(", of the path from '{}' to '{}'", name(ends->source),
+                                             name(ends->destination));
+    }
+
     /// How many links lead from one node to the next; nothing where none does, which is reported.
     std::optional<std::uint64_t> join(std::uint32_t from, std::uint32_t to, const SourceRange& where,
-                                      const std::string& of_pair) {
+                                      const Ends* of_pair = nullptr) {
         const auto found = links_.find(ends_key(from, to));
         if (found == links_.end()) {
-            defect(where, fmt::format("no link leads from '{}' to '{}'{}", name(from), name(to), of_pair),
+            defect(where,
+                   fmt::format("no link leads from '{}' to '{}'{}", name(from), name(to), of_path(of_pair)),
                    "a path goes from node to node over links of the graph");
             return std::nullopt;
         }

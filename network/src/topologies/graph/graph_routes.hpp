@@ -37,7 +37,7 @@ struct RouteGroup {
 
 /// The routes, or what is wrong with them. `graph` has neither defects nor circuit switches. Where `only`,
 /// every pair of hosts must be given one; `where` is the place of them all. `splits`: a pair uses all its
-/// paths at once. O(pairs · nodes of a path); where `only` O(hosts²).
+/// paths at once. O(pairs + nodes of all paths); where `only` O(hosts²).
 [[nodiscard]] std::variant<GraphRoutes, Diagnostics> expand_routes(const Graph& graph,
                                                                    const std::vector<RouteGroup>& groups,
                                                                    bool only, bool splits,

@@ -36,14 +36,14 @@ public:
         }
         const bool directed = std::strcmp(graph.attribute("edgedefault").value(), "directed") == 0;
         for (const pugi::xml_node node : graph.children("node")) {
-            nodes_.push_back({required(node, "id"), attributes(node, "node"), place(node)});
+            nodes_.push_back({required(node, "id"), attributes(node), place(node)});
         }
         for (const pugi::xml_node edge : graph.children("edge")) {
             const char* own = edge.attribute("directed").value();
-            edges_.push_back({required(edge, "source"), required(edge, "target"), attributes(edge, "edge"),
+            edges_.push_back({required(edge, "source"), required(edge, "target"), attributes(edge),
                               *own == '\0' ? directed : std::strcmp(own, "true") == 0, place(edge)});
         }
-        return graph_of(nodes_, edges_, options_);
+        return graph_of(nodes_, edges_, options_, {defaults("node"), defaults("edge")});
     }
 
 private:
@@ -66,7 +66,7 @@ private:
         keys_.emplace(id, std::move(declared));
     }
 
-    Attributes attributes(pugi::xml_node owner, std::string_view domain) const {
+    Attributes attributes(pugi::xml_node owner) const {
         Attributes found;
         for (const pugi::xml_node data : owner.children("data")) {
             const auto key = keys_.find(data.attribute("key").value());
@@ -78,6 +78,11 @@ private:
             }
             found.insert_or_assign(key->second.name, Attribute{data.text().get(), place(data)});
         }
+        return found;
+    }
+
+    [[nodiscard]] Attributes defaults(std::string_view domain) const {
+        Attributes found;
         for (const auto& [id, key] : keys_) {
             if (key.fallback && (key.domain == domain || key.domain == "all")) {
                 found.try_emplace(key.name, *key.fallback);

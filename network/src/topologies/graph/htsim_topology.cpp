@@ -144,6 +144,17 @@ private:
         }
     }
 
+    /// Before the switches of a tier are made, for Radix_Up below says how many there are; `switches` is
+    /// up to this tier.
+    void require_switches(std::size_t tier, std::int64_t switches) const {
+        if (switches > kMaxSwitches) {
+            graph_defect(tiers_[tier - 1].values.find("radix_up")->second.second,
+                         fmt::format("tiers 0 to {} have {} switches, expected at most {}", tier, switches,
+                                     kMaxSwitches),
+                         "Radix_Up over Bundle of the tier above is how many switches each is joined to");
+        }
+    }
+
     std::uint32_t add_switch(std::string_view kind, std::int64_t number, std::size_t tier) {
         graph_.nodes.push_back({.name = fmt::format("{} {}", kind, number),
                                 .kind = GraphNodeKind::kSwitch,
@@ -182,6 +193,8 @@ private:
         // In two tiers the upper switches are those of the whole network, in three those of each pod.
         const std::int64_t above = up / bundle;
         require_equal(1, "radix_down", leaves_per_pod * bundle);
+        const std::int64_t switches = pods * (leaves_per_pod + above);
+        require_switches(1, switches);
 
         std::vector<std::uint32_t> leaves;
         for (std::int64_t leaf = 0; leaf < pods * leaves_per_pod; ++leaf) {
@@ -202,7 +215,7 @@ private:
             }
         }
         if (!is_flat) {
-            wire_cores(middle, above, pods);
+            wire_cores(middle, above, pods, switches);
         } else if (pods != 1) {
             graph_defect(header_.where, fmt::format("two tiers of {} pods are not connected", pods),
                          "with two tiers Podsize is Nodes");
@@ -210,13 +223,17 @@ private:
     }
 
     /// Aggregation switch i of every pod is joined to cores i, i + above, ….
-    void wire_cores(const std::vector<std::uint32_t>& middle, std::int64_t above, std::int64_t pods) {
+    /// `switches` are made.
+    void wire_cores(const std::vector<std::uint32_t>& middle, std::int64_t above, std::int64_t pods,
+                    std::int64_t switches) {
         check_oversubscription(1);
         const std::int64_t up = of_tier(1, "radix_up", -1);
         const std::int64_t bundle = of_tier(2, "bundle", 1);
         require_divides(up, bundle, "Radix_Up of tier 1", "Bundle of tier 2", tiers_[1].where);
         require_equal(2, "radix_down", pods * bundle);
-        for (std::int64_t core = 0; core < above * (up / bundle); ++core) {
+        const std::int64_t cores = above * (up / bundle);
+        require_switches(2, switches + cores);
+        for (std::int64_t core = 0; core < cores; ++core) {
             const std::uint32_t node = add_switch("core", core, 2);
             for (std::int64_t pod = 0; pod < pods; ++pod) {
                 join(middle[static_cast<std::size_t>(pod * above + core % above)], node, 2, bundle);

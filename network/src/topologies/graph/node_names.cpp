@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/config/quantity.hpp>
+#include <astrolabe/core/limits.hpp>
 
 namespace astrolabe::network {
 
@@ -49,7 +50,8 @@ void NodeNames::add(const std::string& name, std::uint32_t node) {
     single_.emplace(name, node);
 }
 
-std::variant<std::vector<std::uint32_t>, NodeNames::Unknown> NodeNames::find(const std::string& text) const {
+std::variant<std::vector<std::uint32_t>, NodeNames::Unknown> NodeNames::find(const std::string& text,
+                                                                             bool with_hint) const {
     std::vector<std::uint32_t> found;
     if (const auto single = single_.find(text); single != single_.end()) {
         return std::vector{single->second};
@@ -65,7 +67,7 @@ std::variant<std::vector<std::uint32_t>, NodeNames::Unknown> NodeNames::find(con
     const auto range =
         entry == entries_.end() ? std::nullopt : numbers_of(std::string_view(text).substr(blank + 1));
     if (!range) {
-        return unknown(text);
+        return with_hint ? unknown(text) : Unknown{fmt::format("'{}' is no node", text), ""};
     }
     const auto& [name, nodes] = *entry;
     const auto [first, last] = *range;
@@ -100,12 +102,21 @@ std::vector<std::uint32_t> find_nodes(const NodeNames& names, const std::vector<
                                       Diagnostics& defects) {
     std::vector<std::uint32_t> nodes;
     for (const PlacedText& text : texts) {
-        const auto found = names.find(text.text);
+        const auto found = names.find(text.text, defects.size() < limits::kErrorsShown);
         if (const auto* unknown = std::get_if<NodeNames::Unknown>(&found)) {
             defects.push_back({"network.graph", text.where, unknown->message, unknown->hint, {}});
             return {};
         }
         const auto& some = std::get<std::vector<std::uint32_t>>(found);
+        if (std::ssize(nodes) + std::ssize(some) > kMaxHosts + kMaxSwitches) {
+            defects.push_back({"network.graph",
+                               text.where,
+                               fmt::format("the list has more than {} nodes up to '{}'",
+                                           kMaxHosts + kMaxSwitches, text.text),
+                               "a list names a node once; parallel cables are a count",
+                               {}});
+            return {};
+        }
         nodes.insert(nodes.end(), some.begin(), some.end());
     }
     return nodes;

@@ -30,8 +30,10 @@ public:
         std::string message;
         std::string hint;
     };
-    /// In the order of their numbers. O(log nodes + nodes found).
-    [[nodiscard]] std::variant<std::vector<std::uint32_t>, Unknown> find(const std::string& text) const;
+    /// In the order of their numbers. O(log nodes + nodes found); a hint for a text that is no node goes
+    /// through all names.
+    [[nodiscard]] std::variant<std::vector<std::uint32_t>, Unknown> find(const std::string& text,
+                                                                         bool with_hint) const;
 
 private:
     using Entry = std::map<std::int64_t, std::uint32_t>;  // number in the entry to that in the graph
@@ -42,7 +44,8 @@ private:
     std::map<std::string, std::uint32_t, std::less<>> single_;
 };
 
-/// Nodes of several texts; nothing where one is wrong, which is reported at its place.
+/// Nodes of several texts; nothing where one is wrong or they are more than a graph has, which is reported at
+/// its place: texts may repeat one another.
 [[nodiscard]] std::vector<std::uint32_t> find_nodes(const NodeNames& names,
                                                     const std::vector<PlacedText>& texts,
                                                     Diagnostics& defects);

@@ -222,7 +222,7 @@ Route ComposedRouting::walk(HostId source, HostId destination, const Next& next)
     for (NodeId at = fabric_.node_of(source); at != target;) {
         const LinkId link = next(at);
         route.legs.push_back({link, 1.0});
-        route.latency += hop_latency(fabric_, link, route.legs.size() == 1);
+        route.latency = saturating_sum(route.latency, hop_latency(fabric_, link, route.legs.size() == 1));
         at = fabric_.target(link);
     }
     route.hops = route.legs.size();
@@ -294,8 +294,8 @@ Route ComposedRouting::spread(HostId source, HostId destination) const {
                 route.legs.push_back({link, share});
                 Arrival& next = stages[stage.key() + fabric_.link(link).cost][fabric_.target(link)];
                 next.share += share;
-                next.latency =
-                    std::max(next.latency, here.latency + hop_latency(fabric_, link, here.hops == 0));
+                next.latency = std::max(
+                    next.latency, saturating_sum(here.latency, hop_latency(fabric_, link, here.hops == 0)));
                 next.hops = std::max(next.hops, here.hops + 1);
             }
         }

@@ -218,6 +218,55 @@ TEST_F(GraphRoutesTest, BothWaysAndAFileOfRoutes) {
     EXPECT_EQ(share_over(*fabric, 7, 2, "spine 1"), 1.0);
 }
 
+// 40 hosts to 40 others over 2,000 switches in a row, and back: 3,200 pairs of one path, which is checked
+// once. Where a host of the list is in the path, the pair of it is named.
+TEST_F(GraphRoutesTest, PairsShareTheCheckOfTheirPath) {
+    std::string path = "s 0";
+    for (int i = 1; i < 2'000; ++i) {
+        path += fmt::format(", s {}", i);
+    }
+    const auto row = [&path](const std::string& keys) {
+        return fmt::format(R"(kind: graph
+nodes:
+  - {{name: a, count: 40, forwards: true}}
+  - {{name: b, count: 40}}
+  - {{name: s, kind: switch, count: 2000}}
+links:
+  - {{from: a, to: s 0}}
+  - {{from: b, to: s 1999}}
+  - {{from: s 0..1998, to: s 1..1999, pairing: each}}
+  - {{from: [a 39, b 0], to: s 1}}
+routes:
+  - {{from: a, to: b, both_ways: true, path: [{}]}}
+{})",
+                           path, keys);
+    };
+    const auto fabric = build(row(""));
+    ASSERT_TRUE(fabric) << render(errors_);
+    EXPECT_EQ(fabric->routing().route(HostId(79), HostId(0)).hops, 2'001U);
+    EXPECT_EQ(defect(row("  - {from: a 38..39, to: b 0, path: [s 0, a 39, s 1]}\n")),
+              "13:43 the path visits 'a 39' twice, of the path from 'a 39' to 'b 0'");
+}
+
+// 9,400 links of 1000 s are 9.4e6 s, and time ends at 2^63 ps = 9.22e6 s.
+TEST_F(GraphRoutesTest, LatenciesBeyondTimeAreItsEnd) {
+    const std::string row = R"(kind: graph
+link: {rate: 100Gbps, latency: 1000s}
+nodes: [{name: a}, {name: b}, {name: s, kind: switch, count: 9399}]
+links:
+  - {from: a, to: s 0}
+  - {from: s 0..9397, to: s 1..9398, pairing: each}
+  - {from: s 9398, to: b}
+)";
+    for (const char* keys : {"", "load_balancing: spray\n", "routing: k_shortest\npaths: 1\n"}) {
+        const auto fabric = build(row + keys);
+        ASSERT_TRUE(fabric) << render(errors_);
+        const Route route = fabric->routing().route(HostId(0), HostId(1));
+        EXPECT_EQ(route.hops, 9'400U) << keys;
+        EXPECT_EQ(route.latency, Time::max()) << keys;
+    }
+}
+
 // Every host pair is asked for: those of one leaf are not given.
 TEST_F(GraphRoutesTest, RefusesRoutesThatCannotBe) {
     const auto of = [&](const std::string& entry) {

@@ -2,15 +2,18 @@
 /// graph_export.hpp).
 #include "../fabric_structure.hpp"
 #include "../graph_networks.hpp"
+#include "network/src/topologies/graph/node_names.hpp"
 
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <astrolabe/core/limits.hpp>
 #include <astrolabe/network/analysis/graph_export.hpp>
 #include <astrolabe/network/routing.hpp>
 
@@ -49,6 +52,18 @@ TEST_F(GraphTest, UpAndDownInAClosNetworkIsShortest) {
     const auto graph = build(std::string(kLeafSpine) + "routing: up_down\n");
     ASSERT_TRUE(graph) << render(errors_);
     expect_same(*graph, *build(kBuiltInLeafSpine));
+}
+
+TEST_F(GraphTest, NamesOfNodesAreSuggestedForErrorsThatAreShownAlone) {
+    std::string yaml =
+        "kind: graph\nnodes: [{name: host, count: 2}]\nlink: {rate: 100Gbps, latency: 1us}\nlinks:\n";
+    for (std::size_t i = 0; i < 2 * limits::kErrorsShown; ++i) {
+        yaml += "  - {from: hsot, to: host 1}\n";
+    }
+    EXPECT_EQ(build(yaml), nullptr);
+    ASSERT_GT(errors_.size(), limits::kErrorsShown);
+    EXPECT_EQ(errors_[limits::kErrorsShown - 1].hint, "did you mean 'host'?");
+    EXPECT_EQ(errors_[limits::kErrorsShown].hint, "");
 }
 
 // Two leaves that are joined directly: the shortest way between their hosts is 3 links over that cable; up
@@ -203,6 +218,15 @@ TEST_F(GraphTest, RefusesBrokenTopologiesOfHtsim) {
     EXPECT_EQ(of("Nodes 4\nTiers 2\nTier 0\nRadix_Down 2\nRadix_Up 2\nTier 1\nDownlink_speed_Gbps 100\n"
                  "Radix_Down 3\n"),
               "8:12 radix_down of tier 1 is 3, but 2 cables come from below");
+    // 2 leaves under 2^20 spines: 1,048,578 switches.
+    EXPECT_EQ(of("Nodes 2\nTiers 2\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 1\nRadix_Up 1048576\n"
+                 "Tier 1\nDownlink_speed_Gbps 100\nRadix_Down 2\n"),
+              "6:10 tiers 0 to 1 have 1048578 switches, expected at most 1048576");
+    // 2 pods of 2 leaves and 2 aggregation switches, each of these 2 under 2^20 cores: 4 + 4 + 2,097,152.
+    EXPECT_EQ(of("Nodes 4\nTiers 3\nPodsize 2\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 1\nRadix_Up 2\n"
+                 "Tier 1\nDownlink_speed_Gbps 100\nRadix_Down 2\nRadix_Up 1048576\n"
+                 "Tier 2\nDownlink_speed_Gbps 100\nRadix_Down 2\n"),
+              "11:10 tiers 0 to 2 have 2097160 switches, expected at most 1048576");
 }
 
 // The same star as networkx writes it, with our attributes, with others, and as GraphML.
@@ -284,6 +308,46 @@ TEST_F(GraphTest, RefusesBrokenGraphs) {
     EXPECT_EQ(xml("<graphml>\n<graph>\n  <node/>\n</graph></graphml>"), "3:3 <node> without id");
     EXPECT_EQ(xml("<graphml>\n<graph>\n<node id=\"0\"><data key=\"k\">1</data></node></graph></graphml>"),
               "3:14 data of key 'k', which is not declared");
+    EXPECT_EQ(xml("<graphml>\n<key id=\"n\" attr.name=\"name\"><default>x</default></key>\n<graph>\n"
+                  "<node id=\"0\"/><node id=\"1\"/><edge source=\"0\" target=\"1\"/></graph></graphml>"),
+              "2:30 two nodes have the default as their name");
+}
+
+// Defaults are of those that say nothing themselves, of their domain, and have the names of the experiment.
+TEST_F(GraphTest, DefaultsOfGraphmlAreLookedUpWhereTheyAreRead) {
+    write("defaults.graphml", R"(<graphml>
+<key id="d0" for="edge" attr.name="speed"><default>100Gbps</default></key>
+<key id="d1" for="node" attr.name="role"><default>host</default></key>
+<key id="d2" for="all" attr.name="note"><default>of no use</default></key>
+<graph edgedefault="undirected">
+<node id="s"><data key="d1">switch</data></node><node id="a"/><node id="b"/>
+<edge source="a" target="s"><data key="d0">50Gbps</data></edge>
+<edge source="b" target="s"/>
+</graph></graphml>)");
+    const auto fabric = build("{kind: graph, file: defaults.graphml, attributes: {rate: speed, kind: role}}");
+    ASSERT_TRUE(fabric) << render(errors_);
+    EXPECT_EQ(fabric->host_count(), 2U);
+    EXPECT_EQ(fabric->egress_rate(HostId(0)), 50_Gbps);
+    EXPECT_EQ(fabric->egress_rate(HostId(1)), 100_Gbps);
+    EXPECT_EQ(defect("{kind: graph, file: defaults.graphml, attributes: {rate: role}}"),
+              "1:58 no edge of the file has an attribute 'role'");
+}
+
+// 1,024 times 2,048 nodes are the 2^21 that a graph may have; the next text is refused where it is.
+TEST(NodeNames, AListOfNodesIsNoLongerThanAGraph) {
+    NodeNames names;
+    for (std::uint32_t node = 0; node < 2'048; ++node) {
+        names.add("h", node, node);
+    }
+    std::vector<PlacedText> texts(1'024, {"h", {}});
+    Diagnostics defects;
+    EXPECT_EQ(find_nodes(names, texts, defects).size(), std::size_t{1} << 21);
+    EXPECT_TRUE(defects.empty());
+    texts.push_back({"h 7", {nullptr, 3, 14}});
+    EXPECT_TRUE(find_nodes(names, texts, defects).empty());
+    ASSERT_EQ(defects.size(), 1U);
+    EXPECT_EQ(defects.front().where.line, 3);
+    EXPECT_EQ(defects.front().message, "the list has more than 2097152 nodes up to 'h 7'");
 }
 
 /// Leaves of `hosts` hosts each under two spines; the last `cut` leaves are joined to none.

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,14 +56,28 @@ struct ConfigEntry {
     ConfigNode value;
 };
 
+/// What readings that belong together have taken so far, over all their files: those of an experiment, or of
+/// a study, and of what its sections name.
+struct ReadUsage {
+    std::size_t values = 0;
+    std::size_t bytes = 0;
+
+    /// Of limits::kValues or limits::kTotalBytes, as was reported where it was.
+    [[nodiscard]] bool is_exceeded() const;
+};
+
 /// Reads a file and everything it includes.
 [[nodiscard]] Result<ConfigNode> load_config(const std::filesystem::path& path);
+/// The same, one reading of several.
+[[nodiscard]] Result<ConfigNode> load_config(const std::filesystem::path& path, ReadUsage& usage);
 /// Reads a text; `name` is that of the file in diagnostics, includes resolve against `directory`.
 [[nodiscard]] Result<ConfigNode> parse_config(std::string text, std::string name,
                                               const std::filesystem::path& directory = ".");
 /// Folder of the file a node was read from: what its paths are relative to.
 [[nodiscard]] std::filesystem::path directory_of(const ConfigNode& node);
 
+/// What is wrong with a dotted path that would put a value more than limits::kNesting steps deep, or nothing.
+[[nodiscard]] std::optional<Diagnostic> deep_path(std::string_view path, const SourceRange& where);
 /// Applies "path=value" as `--set` gives it: the value is YAML, missing mappings on the way are made.
 [[nodiscard]] Diagnostics apply_override(ConfigNode& root, std::string_view assignment);
 

@@ -94,7 +94,7 @@ public:
             }
         }
         context.error("config.unknown-kind", kind->where, "'" + kind->text + "' is not a kind of " + section_,
-                      suggest(kind->text, names()));
+                      context.is_next_shown() ? suggest(kind->text, names()) : "");
         return std::nullopt;
     }
 

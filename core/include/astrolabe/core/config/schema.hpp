@@ -24,6 +24,7 @@
 
 #include <astrolabe/core/config/config.hpp>
 #include <astrolabe/core/config/quantity.hpp>
+#include <astrolabe/core/limits.hpp>
 #include <astrolabe/core/validation_error.hpp>
 
 namespace astrolabe {
@@ -39,7 +40,7 @@ struct ParameterDescriptor {
     std::vector<ParameterDescriptor> parameters;  ///< of a nested mapping
 };
 
-/// Collects the errors while a tree is read.
+/// Collects the errors while a tree is read, and what its files take.
 class ReadContext {
 public:
     void error(std::string code, const SourceRange& where, std::string message, std::string hint = {}) {
@@ -48,9 +49,14 @@ public:
     void error(Diagnostic diagnostic) { errors_.push_back(std::move(diagnostic)); }
     [[nodiscard]] std::size_t error_count() const { return errors_.size(); }
     [[nodiscard]] const Diagnostics& errors() const { return errors_; }
+    /// Whether the next error is shown: for others no hint is made that takes long, as suggest() does.
+    [[nodiscard]] bool is_next_shown() const { return errors_.size() < limits::kErrorsShown; }
+    /// Of all files that are read meanwhile.
+    [[nodiscard]] ReadUsage& usage() { return usage_; }
 
 private:
     Diagnostics errors_;
+    ReadUsage usage_;
 };
 
 /// Inclusive bounds of a scalar parameter.

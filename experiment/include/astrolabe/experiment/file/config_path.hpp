@@ -19,7 +19,8 @@ namespace astrolabe::experiment {
 }
 
 /// Puts a value at a path; mappings on the way are made, lists are reached into by number. Returns the step
-/// that leads nowhere (below a value, or outside a list; the tree is as it was then), or an empty text.
+/// that leads nowhere (below a value, or outside a list; all of a path that is too deep; the tree is as it
+/// was then), or an empty text.
 [[nodiscard]] std::string_view set_at(ConfigNode& root, std::string_view path, ConfigNode value);
 
 }  // namespace astrolabe::experiment

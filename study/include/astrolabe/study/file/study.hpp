@@ -38,6 +38,10 @@ namespace astrolabe::study {
 
 /// Points of the largest study.
 inline constexpr std::size_t kMostPoints = 100'000;
+/// Paths that one varies or derives, or that a search chooses at; each is compared with all others.
+inline constexpr std::size_t kMostPaths = 1000;
+/// Values that vary, over all points: each takes some 300 bytes.
+inline constexpr std::size_t kMostSettings = 5'000'000;
 
 struct StudyPoint {
     std::size_t number = 0;  ///< from 1
