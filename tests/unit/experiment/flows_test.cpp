@@ -224,6 +224,18 @@ TEST_F(FlowsTest, PublishedSizesHaveTheirMeans) {
     EXPECT_EQ(workload::published_sizes(PublishedSizes::kHadoop).largest(), Bytes(223'092'956));
 }
 
+TEST_F(FlowsTest, SizesThatDoNotEndAtOneAreRefusedAtTheirLine) {
+    for (const auto& [text, line, message] :
+         {std::tuple{"bytes,probability\n1000,0\n2000,0.5\n", 3, "the probabilities end at 0.5, not at 1"},
+          std::tuple{"0,0.5\n2000,1\n", 2, "flows of no bytes"},
+          std::tuple{"# none\n", 0, "no size is in it"}}) {
+        const auto sizes = workload::SizeDistribution::read(text, "sizes.csv");
+        ASSERT_FALSE(sizes) << text;
+        EXPECT_EQ(sizes.error().front().where.line, line) << text;
+        EXPECT_NE(sizes.error().front().message.find(message), std::string::npos);
+    }
+}
+
 TEST_F(FlowsTest, WhatIsBelowASizeIsSentAsIfTheRestWere) {
     const std::string drawn = "pattern: uniform, load: 0.2, duration: 20ms, size_classes: [15MB], ";
     // Of the same flows those below 15 MB: all of the first class, one by one at the same times.

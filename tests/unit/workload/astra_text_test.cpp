@@ -6,6 +6,7 @@
 #include "study.hpp"
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -14,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include <astrolabe/core/config/registry.hpp>
+#include <astrolabe/core/limits.hpp>
 #include <astrolabe/workload/components.hpp>
 
 namespace astrolabe::workload {
@@ -129,6 +131,44 @@ TEST(AstraText, CheckpointsNameLayersWithAKeptOneBelow) {
     const std::string layers = "\n2\n" + kRow + kRow;
     EXPECT_EQ(defects(start + "1 checkpoint_initiates: 1 1" + layers), (Lines{"t:1:102 astra.checkpoint"}));
     EXPECT_EQ(defects(start + "2 checkpoint_initiates: 0" + layers), (Lines{"t:1:76 astra.layer"}));
+}
+
+// 100,000 initiators and as many kept layers would be compared 10^10 times; the lowest kept one is compared
+// with each. 2 · 100,000 tokens of 2 bytes are less than half a megabyte.
+TEST(AstraText, ListsOfCheckpointsTakeTimeInProportionToTheirLength) {
+    constexpr std::size_t kListed = 100'000;
+    const auto header = [](const std::string& kept, char initiating) {
+        std::string line = "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 checkpoints: ";
+        line += std::to_string(kListed) + kept + " checkpoint_initiates: " + std::to_string(kListed);
+        for (std::size_t i = 0; i < kListed; ++i) {
+            line += {' ', initiating};
+        }
+        return line + "\n2\n" + kRow + kRow;
+    };
+    std::string kept;
+    for (std::size_t i = 1; i < kListed; ++i) {
+        kept += " 1";
+    }
+    // The kept layer 0, the last in the list, is below all initiators.
+    EXPECT_EQ(read(header(kept + " 0", '1')).checkpoints.initiates.size(), kListed);
+    // None is below layer 1: an error for each initiator, of which as many are kept as are shown.
+    const Lines lines = defects(header(kept + " 1", '1'));
+    ASSERT_EQ(lines.size(), limits::kErrorsShown);
+    // 73 characters before the number of kept layers, which is 6 long; then 2 · 100,000 of these, " " and
+    // "checkpoint_initiates:" (22), " 100000" (7), a blank, and the first initiator.
+    EXPECT_EQ(lines.front(), "t:1:200110 astra.checkpoint");
+}
+
+TEST(AstraText, KeepsAsManyErrorsAsAreShown) {
+    std::string text = "DATA\n1000\n";
+    for (int layer = 0; layer < 1000; ++layer) {
+        text += "A\n";
+    }
+    const Lines lines = defects(text);
+    ASSERT_EQ(lines.size(), limits::kErrorsShown);
+    // Layers begin on line 3.
+    EXPECT_EQ(lines.front(), "t:3:1 astra.columns");
+    EXPECT_EQ(lines.back(), "t:" + std::to_string(2 + limits::kErrorsShown) + ":1 astra.columns");
 }
 
 TEST(AstraText, SaysEachDefectOfALayer) {
@@ -326,11 +366,19 @@ TEST(AstraComponent, DefectsAreReportedInTheTrace) {
     };
     EXPECT_NE(errors_of("astra_broken.txt").find("astra_broken.txt:3:26: error[astra.collective]"),
               std::string::npos);
-    // The name of a layer goes into tables and figures: "caf\xe9" is Latin-1, its last byte the fourth of line 3.
+    // The name of a layer goes into tables and figures: "caf\xe9" is Latin-1, its last byte the fourth of
+    // line 3.
     std::ofstream(folder + "/astra_latin.txt") << "DATA\n1\ncaf\xE9 -1 1 NONE 0 2 NONE 0 3 NONE 0 4\n";
     EXPECT_NE(errors_of("astra_latin.txt").find("astra_latin.txt:3:4: error[astra.encoding]: byte 0xe9"),
               std::string::npos);
     EXPECT_NE(errors_of("absent.txt").find("job.yaml:2:8: error[config.file]"), std::string::npos);
+    std::ofstream(folder + "/astra_large.txt") << "DATA\n";
+    // One byte above 64 MiB, none of them on the disk.
+    std::filesystem::resize_file(folder + "/astra_large.txt", limits::kFileBytes + 1);
+    const std::string large = errors_of("astra_large.txt");
+    EXPECT_NE(large.find("job.yaml:2:8: error[config.limit]"), std::string::npos) << large;
+    EXPECT_NE(large.find("67108865 bytes, expected at most 67108864"), std::string::npos) << large;
+    std::filesystem::remove(folder + "/astra_large.txt");
 }
 
 }  // namespace

@@ -3,10 +3,12 @@
 #include "chakra_bytes.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <random>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <process.hpp>
 #include <workload/src/chakra/chakra_traces.hpp>
@@ -15,6 +17,7 @@
 #include <workload/src/rank_graphs/trace_formats.hpp>
 #include <zlib.h>
 
+#include <astrolabe/core/limits.hpp>
 #include <astrolabe/workload/traces/foreign_traces.hpp>
 
 namespace astrolabe::workload::chakra {
@@ -366,6 +369,11 @@ TEST_F(ChakraFiles, GroupsThatNothingDescribesAreRefused) {
     const auto bad = folder_.write("bad.json", R"({"1": [0, -1]})");
     EXPECT_NE(refusal({in_group(4, "1")}, {.groups = bad}).find("-1 in group '1' is no rank"),
               std::string::npos);
+    const auto large = folder_.write("large.json", "");
+    std::filesystem::resize_file(large, limits::kFileBytes + 1);  // without a byte on the disk
+    EXPECT_NE(refusal({in_group(4, "1")}, {.groups = large})
+                  .find("large.json: error[trace.file]: more than 67108864"),
+              std::string::npos);
     EXPECT_NE(refusal({in_group(4, "1")}, {.dimensions = {2, 2}}).find("[2, 2] are 4 ranks, and there are 1"),
               std::string::npos);
 }
@@ -475,11 +483,35 @@ TEST_F(ChakraFiles, ALengthBeyondTheFileIsNotAllocated) {
                   std::string::npos)
             << said;
     }
+    // 16 MiB are the most.
     const std::string said =
-        refusal_of(read_traces({write(kChakraHeader + testing::varint(1U << 30U) + "abc")}, {}));
-    EXPECT_NE(said.find("the file ends after 3 of its 1073741824 bytes"), std::string::npos) << said;
+        refusal_of(read_traces({write(kChakraHeader + testing::varint(1U << 24U) + "abc")}, {}));
+    EXPECT_NE(said.find("the file ends after 3 of its 16777216 bytes"), std::string::npos) << said;
+    const std::string larger =
+        refusal_of(read_traces({write(kChakraHeader + testing::varint((1U << 24U) + 1) + "abc")}, {}));
+    EXPECT_NE(larger.find("its length is 16777217 bytes, more than 16777216"), std::string::npos) << larger;
     const std::string endless = refusal_of(read_traces({write(kChakraHeader + std::string(11, '\xff'))}, {}));
     EXPECT_NE(endless.find("its length is no varint"), std::string::npos) << endless;
+}
+
+// Three nodes of 6 MiB are let go of one after another; a text of 16 MiB that stands behind them is not.
+TEST_F(ChakraFiles, JsonIsReadWithoutHoldingMoreThanItsLargestNode) {
+    std::string nodes;
+    for (int id = 0; id < 3; ++id) {
+        nodes += fmt::format(R"({}{{"Id": {}, "NodeType": 4, "runtime": 1, "note": "{}"}})",
+                             id == 0 ? "" : ",\n", id, std::string(std::size_t{6} << 20U, 'x'));
+    }
+    const std::string start = "{\"workload_graph\": [" + nodes + "]";
+    const Result<ChakraTraces> traces = read_traces({folder_.write("x.0.json", start + "}")}, {});
+    ASSERT_TRUE(traces) << render(traces.error());
+    EXPECT_EQ(traces->graphs.ranks[0].tasks.size(), 3U);
+    const std::string beside =
+        start + ",\n\"more\": \"" + std::string((std::size_t{16} << 20U) + 100'000, 'x') + "\"}";
+    const std::string refusal = refusal_of(read_traces({folder_.write("x.0.json", beside)}, {}));
+    EXPECT_NE(refusal.find("x.0.json:4:0: error[chakra.length]: after 3 nodes: an object, or all beside the "
+                           "nodes, of more than 16777216 bytes"),
+              std::string::npos)
+        << refusal;
 }
 
 TEST_F(ChakraFiles, DamagedBytesAreRefusedOrReadAndNeverCrash) {

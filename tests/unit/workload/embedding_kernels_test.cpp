@@ -6,7 +6,9 @@
 #include "workload/src/dlrm/embedding/drawn_lookups.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -275,6 +277,23 @@ TEST_F(PublishedReuse, SaysWhatIsWrong) {
     EXPECT_NE(read("{batch: 1, lookups_per_row: 2, rows: [0.5], lookups: [1]}").second.find("sum to 0.5"),
               std::string::npos);
     EXPECT_NE(read("{batch: 1}").second.find("needs 'rows'"), std::string::npos);
+}
+
+// 64 MiB and a byte, none of them on the disk.
+TEST_F(PublishedReuse, FilesAreRegularAndBounded) {
+    const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) / "large_reuse.txt";
+    std::ofstream(file) << "a.pt\n";
+    std::filesystem::resize_file(file, (std::uintmax_t{64} << 20) + 1);
+    const std::string error = read("{file: " + file.string() + "}").second;
+    std::filesystem::remove(file);
+    EXPECT_NE(error.find("large_reuse.txt: 67108865 bytes, expected at most 67108864"), std::string::npos)
+        << error;
+    EXPECT_NE(read("{file: /dev/zero}").second.find("cannot read /dev/zero"), std::string::npos);
+
+    std::ofstream(file) << "a.pt\ncaf\xE9\n";
+    const std::string place = file.string() + ":2:4: byte 0xe9";
+    EXPECT_NE(read("{file: " + file.string() + "}").second.find(place), std::string::npos);
+    std::filesystem::remove(file);
 }
 
 class Drawn : public ::testing::Test {

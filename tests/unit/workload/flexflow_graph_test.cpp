@@ -41,13 +41,19 @@ constexpr flatbuffers::voffset_t field(unsigned number) {
 }
 
 /// A buffer of the format, field by field.
+/// Tasks that follow one another with the same `next` share it where `is_shared` says so.
 std::string written(const std::vector<WrittenTask>& tasks, const std::vector<WrittenDevice>& devices,
-                    std::uint32_t servers = 3) {
+                    std::uint32_t servers = 3, bool is_shared = false) {
     flatbuffers::FlatBufferBuilder builder;
     using Table = flatbuffers::Offset<flatbuffers::Table>;
     std::vector<Table> task_tables;
+    flatbuffers::Offset<flatbuffers::Vector<std::uint64_t>> next;
+    const std::vector<std::uint64_t>* last = nullptr;
     for (const WrittenTask& task : tasks) {
-        const auto next = builder.CreateVector(task.next);
+        if (!is_shared || last == nullptr || *last != task.next) {
+            next = builder.CreateVector(task.next);
+        }
+        last = &task.next;
         const auto start = builder.StartTable();
         builder.AddElement<std::int16_t>(field(0), static_cast<std::int16_t>(task.type), 0);
         builder.AddElement<std::uint64_t>(field(1), task.id, 0);
@@ -199,6 +205,50 @@ TEST(BrokenFlexFlowGraphs, AreToldWhatAndWhere) {
     circle.push_back({5, 50, 210, 0, 10, {90}});
     circle[2].next = {50};
     expect_defect(written(circle, devices()), "4 tasks wait for each other: task ");
+}
+
+// 40 computations before 40 others take one list of these: 40 · 40 ids of 8 bytes are 12,800 bytes, and the
+// file has 80 tables of some 50 bytes. All-reduces of three servers take theirs of one list likewise.
+TEST(BrokenFlexFlowGraphs, ListsThatTasksShareAreNoLongerThanTheFile) {
+    constexpr std::uint64_t kTasks = 40;
+    std::vector<std::uint64_t> successors;
+    for (std::uint64_t i = 0; i < kTasks; ++i) {
+        successors.push_back(1000 + i);
+    }
+    std::vector<WrittenTask> list;
+    for (std::uint64_t i = 0; i < kTasks; ++i) {
+        list.push_back({0, i + 1, 100, 1.0F, 0, successors});
+    }
+    for (const std::uint64_t id : successors) {
+        list.push_back({0, id, 100, 1.0F, 0, {}});
+    }
+    const std::string own = written(list, devices());
+    ASSERT_GT(own.size(), kTasks * kTasks * sizeof(std::uint64_t));
+    const Result<FlexFlowGraph> graph = read_flexflow_graph(own, "x.fbuf");
+    ASSERT_TRUE(graph) << render(graph.error());
+    EXPECT_EQ(graph->tasks[kTasks - 1].successors.size(), kTasks);
+
+    const std::string shared = written(list, devices(), 3, true);
+    ASSERT_LT(shared.size(), kTasks * kTasks * sizeof(std::uint64_t) / 2);
+    // The first task whose list no longer fits: task t makes (t + 1) · 40 ids of 8 bytes.
+    const std::size_t first = shared.size() / sizeof(std::uint64_t) / kTasks;
+    expect_defect(shared, "task " + std::to_string(first) + " (id " + std::to_string(first + 1) +
+                              "): the tasks up to it list " + std::to_string((first + 1) * kTasks) +
+                              " ids in 'nexttasks', and " + std::to_string(shared.size()) + " bytes hold " +
+                              std::to_string(shared.size() / sizeof(std::uint64_t)) + " at most");
+
+    std::vector<std::uint64_t> members;
+    std::vector<WrittenDevice> gpus;
+    for (std::uint64_t server = 0; server < kTasks; ++server) {
+        members.push_back(server);
+        gpus.push_back({0, 100 + server, server, 0});
+    }
+    std::vector<WrittenTask> sums;
+    for (std::uint64_t i = 0; i < kTasks; ++i) {
+        sums.push_back({6, i + 1, 0, 0.1F, 4000, members});
+    }
+    EXPECT_TRUE(read_flexflow_graph(written(sums, gpus, kTasks), "x.fbuf"));
+    expect_defect(written(sums, gpus, kTasks, true), "ids in 'nexttasks'");
 }
 
 struct PublicGraph {

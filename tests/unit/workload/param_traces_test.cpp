@@ -145,6 +145,41 @@ TEST_F(ParamTracesTest, GroupsRootsAndBarriers) {
     EXPECT_TRUE(build_program(traces->graphs, {}));
 }
 
+// 2 · 1,000 calls of a world of 2^20 ranks, of which one has a trace: the world is made once, not for each.
+TEST_F(ParamTracesTest, GroupsThatAFewBytesSayAreMadeOnce) {
+    constexpr std::size_t kCalls = 1000;
+    std::string trace = R"([{"comms": "init", "pg_id": 1, "global_ranks": [1048575]})";
+    for (std::size_t call = 0; call < kCalls; ++call) {
+        trace += R"(,
+{"comms": "all_reduce", "dtype": "byte", "in_msg_size": 1, "out_msg_size": 1},
+{"comms": "broadcast", "root": 1048575, "dtype": "byte", "in_msg_size": 1, "out_msg_size": 1})";
+    }
+    const Result<ParamTraces> traces = pytorch::read_param_traces(write({trace + "]"}));
+    ASSERT_TRUE(traces) << render(traces.error());
+    EXPECT_EQ(traces->world_size, 1'048'576U);
+    ASSERT_EQ(traces->graphs.groups.size(), 1U);
+    EXPECT_EQ(traces->graphs.groups[0].size(), 1'048'576U);
+    EXPECT_EQ(traces->graphs.groups[0].back(), RankId(1'048'575));
+    // Each of the two is waited for at once; and the end of the step.
+    ASSERT_EQ(traces->graphs.ranks[0].tasks.size(), 4 * kCalls + 1);
+    EXPECT_EQ(traces->graphs.ranks[0].tasks[2].root, 1'048'575U);
+    // 2^32 is rank 0 in 32 bits.
+    EXPECT_NE(errors_of(write({R"([{"comms": "broadcast", "root": 4294967296, "dtype": "byte",
+                                    "in_msg_size": 1, "out_msg_size": 1}])"}))
+                  .find("its root is 1 in a group of 1 ranks"),
+              std::string::npos);
+}
+
+TEST_F(ParamTracesTest, TwoTracesOfOneRankAreRefused) {
+    const std::string trace =
+        R"([{"comms": "all_reduce", "dtype": "byte", "in_msg_size": 1, "out_msg_size": 1}])";
+    folder_.write("0.json", trace);
+    folder_.write("trace.json", trace);  // without a rank in its name: rank 0
+    const std::string errors = errors_of({.traces = {folder_.path().string()}});
+    EXPECT_NE(errors.find("param.files"), std::string::npos) << errors;
+    EXPECT_NE(errors.find("is a trace of rank 0, too"), std::string::npos) << errors;
+}
+
 TEST_F(ParamTracesTest, ErrorsSayWhereAndWhat) {
     const auto entry = [&](const std::string& text) {
         const std::string trace = "[\n" + text + "\n]";

@@ -9,11 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <process.hpp>
+#include <workload/src/pytorch/call_book.hpp>
 #include <workload/src/pytorch/pytorch_traces.hpp>
 #include <workload/src/rank_graphs/build_program.hpp>
 #include <workload/src/rank_graphs/graph_summary.hpp>
+#include <workload/src/rank_graphs/json_records.hpp>
 #include <workload/src/rank_graphs/replicate.hpp>
 
 namespace astrolabe::workload {
@@ -410,6 +413,174 @@ TEST_F(RealTraces, StreamsWaitForEventsThatTheProfilerNames) {
     }
     // Stream 20, the first of those with most kernels, is "compute".
     EXPECT_EQ(waits, (std::map<std::string, std::vector<std::string>>{{"stream 24", {"compute"}}}));
+}
+
+// ---- Records of a long list ----
+
+class JsonRecordsTest : public ::testing::Test {
+protected:
+    /// The ids of the records of a list "nodes", or the error.
+    std::string read(const std::string& text, const JsonLimits& most = {}) {
+        const auto path = folder_.write("x.json", text);
+        std::string ids;
+        const Result<nlohmann::json> rest = read_json_records(
+            path, "nodes",
+            [&](JsonRecord& record) {
+                ids += fmt::format("{}:{} ", record.line, record.value.at("id").dump());
+                return true;
+            },
+            most);
+        return rest ? ids + rest->dump() : render(rest.error());
+    }
+
+    TemporaryFolder folder_;
+};
+
+TEST_F(JsonRecordsTest, HoldsOneRecordAndWhatIsBesideTheList) {
+    // Pieces of 65,536 bytes; limits are looked at between them. Ten records of 80,000 bytes are let go of.
+    const JsonLimits most{.held = 200'000, .records = 10, .bytes = 2'000'000};
+    const auto record = [](int id, std::size_t bytes) {
+        return fmt::format("{{\"id\": {}, \"name\": \"{}\"}}", id, std::string(bytes, 'x'));
+    };
+    std::string list;
+    for (int id = 0; id < 9; ++id) {
+        list += record(id, 80'000) + ",\n";
+    }
+    const std::string start = "{\"schema\": 1,\n\"nodes\": [\n";
+    EXPECT_EQ(read(start + list + record(9, 80'000) + "]}", most),
+              "3:0 4:1 5:2 6:3 7:4 8:5 9:6 10:7 11:8 12:9 {\"nodes\":[],\"schema\":1}");
+    // The tenth, on line 12, is refused before its 400,000 bytes are read.
+    const std::string large = read(start + list + record(9, 400'000) + "]}", most);
+    EXPECT_NE(large.find("x.json:12:"), std::string::npos) << large;
+    EXPECT_NE(
+        large.find("error[trace.limit]: a record, with what is beside the list, of more than 200000 bytes"),
+        std::string::npos)
+        << large;
+    // 150,000 bytes before the lists and as many behind them are held, the 80,000 of a record are not.
+    const std::string beside = "\"a\": \"" + std::string(150'000, 'x') + "\"";
+    EXPECT_EQ(read("{" + beside + ", \"nodes\": [" + record(1, 80'000) + "]}", most).substr(0, 4), "1:1 ");
+    EXPECT_NE(read("{" + beside + ", \"nodes\": [" + record(1, 80'000) + "], \"nodes\": [" + record(2, 9) +
+                       "], \"b\": \"" + std::string(150'000, 'x') + "\"}",
+                   most)
+                  .find("of more than 200000 bytes"),
+              std::string::npos);
+    const std::string many = read(start + list + "{\"id\": 9}, {\"id\": 10}]}", most);
+    EXPECT_NE(many.find("x.json:12:"), std::string::npos) << many;
+    EXPECT_NE(many.find("more than 10 records"), std::string::npos) << many;
+    EXPECT_NE(read(start + std::string(2'100'000, '\n') + "]}", {.bytes = 2'000'000})
+                  .find("more than 2000000 bytes"),
+              std::string::npos);
+    EXPECT_EQ(JsonLimits{}.held, 16'777'216U);
+}
+
+TEST_F(JsonRecordsTest, SaysTheBracketThatNestsTooDeep) {
+    // The object's is the first: the 100th of these is the 101st, in column 8 + 100.
+    const std::string deep = read("{\n\"nodes\":" + std::string(200, '['));
+    EXPECT_NE(
+        deep.find(
+            "x.json:2:108: error[trace.limit]: its lists and objects are more than 100 inside each other"),
+        std::string::npos)
+        << deep;
+}
+
+// ---- Groups that few bytes say ----
+
+/// 40 groups of 2^24 ranks would be 2.6 GB as lists.
+constexpr std::int64_t kManyRanks = 16'777'216;
+
+TEST(GroupRanks, AListAndRanksAtEqualDistancesSayTheSame) {
+    // 3, 8, 13, 18
+    const auto spaced = pytorch::GroupRanks::spaced(3, 5, 4);
+    const pytorch::GroupRanks list({3, 8, 13, 18});
+    for (const pytorch::GroupRanks& ranks : {spaced, list}) {
+        ASSERT_EQ(ranks.size(), 4U);
+        EXPECT_EQ(ranks[2], 13U);
+        EXPECT_EQ(ranks.greatest(), 18U);
+        EXPECT_EQ(ranks.position_of(13), 2U);
+        for (const std::uint32_t other : {0U, 2U, 4U, 12U, 19U, 23U}) {
+            EXPECT_EQ(ranks.position_of(other), std::nullopt) << other;
+        }
+        EXPECT_EQ(ranks.repeated(), std::nullopt);
+    }
+    EXPECT_NE(spaced.spacing(), list.spacing());
+    const pytorch::GroupRanks unordered({9, 2, 7, 2});
+    EXPECT_EQ(unordered.position_of(9), 0U);
+    EXPECT_EQ(unordered.position_of(2), 1U);
+    EXPECT_EQ(unordered.greatest(), 9U);
+    EXPECT_EQ(unordered.repeated(), 2U);
+    EXPECT_TRUE(pytorch::GroupRanks().empty());
+    EXPECT_EQ(pytorch::GroupRanks().position_of(0), std::nullopt);
+}
+
+TEST(ProcessGroups, OfASizeAloneTakeNoMemory) {
+    nlohmann::json list = nlohmann::json::array();
+    for (int group = 0; group < 40; ++group) {
+        list.push_back({{"pg_name", fmt::format("k{}", group)},
+                        {"pg_size", kManyRanks - group},
+                        {"ranks", nlohmann::json::array()}});
+    }
+    pytorch::ProcessGroups groups;
+    std::int64_t world_size = 0;
+    ASSERT_TRUE(pytorch::add_process_groups(list, groups, world_size));
+    EXPECT_EQ(world_size, kManyRanks);
+    ASSERT_EQ(groups.size(), 40U);
+    EXPECT_EQ(groups["k39"].size(), static_cast<std::size_t>(kManyRanks - 39));
+    EXPECT_EQ(groups["k39"].greatest(), static_cast<std::uint32_t>(kManyRanks - 40));
+    EXPECT_NE(groups["k39"].spacing(), pytorch::GroupRanks::Spacing());
+}
+
+TEST_F(PytorchTracesTest, GroupsOfCallsAreFirstStrideAndSize) {
+    std::vector<TraceCall> calls;
+    for (int call = 0; call < 40; ++call) {
+        calls.push_back({.name = "allreduce", .sequence = call, .elements = 1});
+    }
+    const auto path =
+        folder_.write("et.0.json", execution_trace("1.0.3", static_cast<int>(kManyRanks), 0, calls).dump());
+    const Result<pytorch::ExecutionTrace> trace = pytorch::read_execution_trace(path, false);
+    ASSERT_TRUE(trace) << render(trace.error());
+    EXPECT_EQ(trace->world_size, kManyRanks);
+    ASSERT_EQ(trace->calls.size(), 40U);
+    for (const pytorch::CommCall& call : trace->calls) {
+        EXPECT_EQ(call.ranks.spacing(), pytorch::GroupRanks::Spacing(0, 1, kManyRanks));
+    }
+}
+
+TEST(CallBook, RefusesMoreMembersThanItHolds) {
+    RankGraphs graphs;
+    RankGraph graph;
+    graph.source = "et.0.json";
+    pytorch::CallBook book(graphs, 8, {.members = 12, .shares = 20});
+    const pytorch::GroupNames names{0, {}, {}};
+    Diagnostics errors;
+    const auto task_of = [&](const char* name, std::uint32_t stride, std::size_t count) {
+        pytorch::CommCall call;
+        call.line = 7;
+        call.name = name;
+        call.meaning = pytorch::meaning_of(name).value();
+        call.group = fmt::format("{} ranks", count);
+        call.ranks = pytorch::GroupRanks::spaced(0, stride, count);
+        return book.task_of(call, names, graph, errors);
+    };
+    // 8 and 4 members: a group that is known adds none.
+    EXPECT_TRUE(task_of("allreduce", 1, 8));
+    EXPECT_TRUE(task_of("allreduce", 2, 4));
+    EXPECT_TRUE(task_of("allreduce", 1, 8));
+    EXPECT_TRUE(errors.empty()) << render(errors);
+    EXPECT_FALSE(task_of("allreduce", 1, 2));
+    EXPECT_NE(render(errors).find("et.0.json:7:0: error[pytorch.group]"), std::string::npos) << render(errors);
+    EXPECT_NE(render(errors).find("with its group '2 ranks' of 2 ranks all groups have 14 members"),
+              std::string::npos)
+        << render(errors);
+    // Messages need no group of the graphs.
+    errors.clear();
+    EXPECT_TRUE(task_of("send", 1, 3));
+    // Two gathers have 16 shares of the 20, a third has 24.
+    EXPECT_TRUE(task_of("gather", 1, 8));
+    EXPECT_TRUE(task_of("scatter", 1, 8));
+    EXPECT_FALSE(task_of("gather", 1, 8));
+    EXPECT_NE(render(errors).find("gathers and scatters up to this one, of 8 ranks, have 24 members"),
+              std::string::npos)
+        << render(errors);
 }
 
 // ---- What is refused ----

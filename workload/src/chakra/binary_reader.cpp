@@ -234,9 +234,9 @@ private:
         if (!length) {
             return false;
         }
-        if (*length > kMostBytes) {
+        if (*length > kMostHeldBytes) {
             failure_ = error("chakra.length",
-                             fmt::format("its length is {} bytes, more than {}", *length, kMostBytes));
+                             fmt::format("its length is {} bytes, more than {}", *length, kMostHeldBytes));
             return false;
         }
         bytes_.clear();
@@ -364,7 +364,6 @@ private:
         return wrong;
     }
 
-    static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30U;
     static constexpr std::size_t kBytesAtOnce = std::size_t{1} << 20U;
 
     TraceFile file_;

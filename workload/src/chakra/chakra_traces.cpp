@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include <astrolabe/core/json_text.hpp>
+#include <astrolabe/core/limits.hpp>
 
 namespace astrolabe::workload::chakra {
 
@@ -114,8 +115,7 @@ Result<GroupTable> read_group_file(const Path& path) {
     if (!file) {
         return file.error();
     }
-    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30U;
-    const Result<std::string> text = file->read_all(kMostBytes);
+    const Result<std::string> text = file->read_all(limits::kFileBytes);
     if (!text) {
         return text.error();
     }
@@ -125,7 +125,7 @@ Result<GroupTable> read_group_file(const Path& path) {
     };
     const nlohmann::json groups = parse_json<nlohmann::json>(*text);
     if (!groups.is_object()) {
-        return error("no JSON object");
+        return error("the file is no JSON object of groups");
     }
     GroupTable table;
     for (const auto& [name, ranks] : groups.items()) {

@@ -33,12 +33,29 @@ public:
     /// That of the character that was read last, from 1.
     [[nodiscard]] int line() const {
         const char* last = gptr() > eback() ? gptr() - 1 : gptr();
-        return static_cast<int>(1 + lines_before_ + std::count(static_cast<const char*>(eback()), last, '\n'));
+        return static_cast<int>(1 + lines_before_ +
+                                std::count(static_cast<const char*>(eback()), last, '\n'));
     }
+
+    /// Nothing of what was before is held any more.
+    void let_go() { let_go_ = position(); }
+    /// What follows is pieces, of which nothing is held once they have ended.
+    void begin_pieces() { piece_ = position(); }
+    void end_piece() {
+        let_go_ += position() - piece_;
+        piece_ = position();
+    }
+    /// The text ended here because more would be held than may be.
+    [[nodiscard]] bool is_full() const { return is_full_; }
 
 protected:
     int_type underflow() override {
         lines_before_ += std::count(eback(), gptr(), '\n');
+        is_full_ = file_.position() - let_go_ > kMostHeldBytes;
+        if (is_full_) {
+            setg(bytes_.data(), bytes_.data(), bytes_.data());
+            return traits_type::eof();
+        }
         const std::size_t count = file_.read(bytes_.data(), bytes_.size());
         setg(bytes_.data(), bytes_.data(), bytes_.data() + count);
         if (count == 0) {
@@ -48,9 +65,16 @@ protected:
     }
 
 private:
+    [[nodiscard]] std::uint64_t position() const {
+        return file_.position() - static_cast<std::uint64_t>(egptr() - gptr());
+    }
+
     TraceFile& file_;
     std::array<char, 1U << 16U> bytes_{};
     std::ptrdiff_t lines_before_ = 0;  // of what was in `bytes_` before
+    std::uint64_t piece_ = 0;          // where it begins
+    std::uint64_t let_go_ = 0;         // bytes that are not held any more
+    bool is_full_ = false;
 };
 
 /// A whole number, also written as a text, as protobuf writes those of 64 bits.
@@ -138,8 +162,10 @@ public:
     /// Takes a node of "workload_graph"; returns whether to go on.
     using TakeNode = std::function<bool(const Json&)>;
 
-    explicit ValueBuilder(TakeNode take_node)
-        : take_node_(std::move(take_node)) {}
+    /// `text` is what the values are of.
+    ValueBuilder(TraceBuffer& text, TakeNode take_node)
+        : text_(text),
+          take_node_(std::move(take_node)) {}
 
     bool null() override { return put(Json()); }
     bool boolean(bool value) override { return put(value); }
@@ -157,7 +183,10 @@ public:
         const bool is_graph = open_.size() == 1 && open_.front()->is_object() && key_ == "workload_graph";
         has_graph_ = has_graph_ || is_graph;
         const bool goes_on = open(Json::array());
-        graph_ = is_graph && goes_on ? open_.back() : graph_;
+        if (is_graph && goes_on) {
+            graph_ = open_.back();
+            text_.begin_pieces();
+        }
         return goes_on;
     }
     bool end_object() override {
@@ -168,7 +197,7 @@ public:
         }
         const bool goes_on = take_node_(*ended);
         graph_->clear();
-        values_ = 0;
+        text_.end_piece();
         return goes_on;
     }
     bool end_array() override {
@@ -186,7 +215,6 @@ public:
         root_ = Json();
         open_.clear();
         graph_ = nullptr;
-        values_ = 0;
     }
     [[nodiscard]] const Json& value() const { return root_; }
     [[nodiscard]] bool has_graph() const { return has_graph_; }
@@ -194,13 +222,8 @@ public:
     [[nodiscard]] const std::string& error() const { return error_; }
 
 private:
-    /// Where the next value goes, or null with `error_` set.
+    /// Where the next value goes.
     Json* put_value(Json&& value) {
-        constexpr std::size_t kMostValues = 10'000'000;
-        if (++values_ > kMostValues) {
-            error_ = fmt::format("one object of more than {} values", kMostValues);
-            return nullptr;
-        }
         if (open_.empty()) {
             root_ = std::move(value);
             return &root_;
@@ -211,27 +234,27 @@ private:
         }
         return &((*open_.back())[key_] = std::move(value));
     }
-    bool put(Json&& value) { return put_value(std::move(value)) != nullptr; }
+    bool put(Json&& value) {
+        put_value(std::move(value));
+        return true;
+    }
     bool open(Json&& value) {
         constexpr std::size_t kDeepest = 100;
         if (open_.size() >= kDeepest) {
             error_ = fmt::format("values nested more than {} deep", kDeepest);
             return false;
         }
-        Json* const placed = put_value(std::move(value));
-        if (placed != nullptr) {
-            open_.push_back(placed);
-        }
-        return placed != nullptr;
+        open_.push_back(put_value(std::move(value)));
+        return true;
     }
 
+    TraceBuffer& text_;
     TakeNode take_node_;
     Json root_;
     std::vector<Json*> open_;  // what the next value is a part of, outermost first
     Json* graph_ = nullptr;    // the list of nodes, while it is open
     bool has_graph_ = false;
     std::string key_;
-    std::size_t values_ = 0;
     std::string error_;
 };
 
@@ -242,7 +265,7 @@ public:
           buffer_(file_),
           stream_(&buffer_),
           sink_(sink),
-          builder_([this](const Json& node) {
+          builder_(buffer_, [this](const Json& node) {
               take_node(node);
               return !failure_ && goes_on_;
           }) {}
@@ -250,10 +273,14 @@ public:
     [[nodiscard]] Result<ChakraMetadata> read() {
         while (!failure_ && goes_on_ && has_more()) {
             read_value();
+            buffer_.let_go();
             ++objects_;
         }
         if (failure_) {
             return *std::move(failure_);
+        }
+        if (buffer_.is_full()) {
+            return full();
         }
         if (!file_.failure().empty()) {
             return trace_error("chakra.truncated", file_.name(), file_.failure());
@@ -271,6 +298,14 @@ public:
     }
 
 private:
+    [[nodiscard]] Diagnostic full() const {
+        return trace_error(
+            "chakra.length", file_.name(),
+            fmt::format("after {} nodes: an object, or all beside the nodes, of more than {} bytes", nodes_,
+                        kMostHeldBytes),
+            "is it the file that was meant?", buffer_.line());
+    }
+
     /// Behind what is blank.
     [[nodiscard]] bool has_more() {
         stream_ >> std::ws;
@@ -282,7 +317,9 @@ private:
         builder_.begin();
         // Not strict: the value ends where it ends, and what follows is the next.
         if (!Json::sax_parse(stream_, &builder_, Json::input_format_t::json, false)) {
-            if (!failure_ && goes_on_) {
+            if (buffer_.is_full()) {
+                failure_ = full();
+            } else if (!failure_ && goes_on_) {
                 failure_ =
                     trace_error("chakra.json", file_.name(),
                                 fmt::format("after {} nodes: {}", nodes_,

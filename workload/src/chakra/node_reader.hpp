@@ -2,12 +2,13 @@
 ///
 /// Binary form (.et, .et.gz). Records of a varint length and that many bytes of a protobuf message: first the
 /// metadata, then nodes until the end of the file. Fields and attributes that are not known are skipped;
-/// packed and unpacked lists are read, and integers of every type. A record is at most 1 GiB, and memory is
+/// packed and unpacked lists are read, and integers of every type. A record is at most 16 MiB, and memory is
 /// taken as its bytes come, so what a damaged length asks for is never allocated.
 ///
 /// JSON form (.json, .json.gz). {"workload_graph": [{"Id", "Name", "NodeType", "data_deps", "runtime", …}]},
 /// attributes as plain keys; or what the jsonizer of Chakra prints, the messages one after another in
-/// protobuf's JSON. One node is in memory at a time.
+/// protobuf's JSON. One node is in memory at a time, with what stands beside the list: 16 MiB of text at
+/// most.
 ///
 /// Errors ("chakra.…") name the file, the record, counted from 0, which is the metadata, and the byte at
 /// which it begins (unpacked).

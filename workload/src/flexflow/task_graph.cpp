@@ -138,6 +138,7 @@ public:
             }
         }
         for (flatbuffers::uoffset_t place = 0; place < root.tasks()->size(); ++place) {
+            count_listed(place, *root.tasks()->Get(place));
             read_task(place, *root.tasks()->Get(place));
         }
         check_servers();
@@ -193,6 +194,18 @@ private:
                    "GPUs compute, and the nominal network carries transfers from end to end");
         }
         return found->second;
+    }
+
+    /// Tasks may share a list, of which each gets a copy: together they are no longer than the file.
+    void count_listed(std::size_t place, const TaskTable& task) {
+        const std::size_t most = buffer_.size() / sizeof(std::uint64_t);
+        listed_ += task.next() == nullptr ? 0 : task.next()->size();
+        if (listed_ > most) {
+            refuse(
+                fmt::format("{}: the tasks up to it list {} ids in 'nexttasks', and {} bytes hold {} at most",
+                            name(place, task.id()), listed_, buffer_.size(), most),
+                "every task has a list of its own");
+        }
     }
 
     void read_task(std::size_t place, const TaskTable& task) {
@@ -365,7 +378,8 @@ private:
     std::string_view buffer_;
     std::shared_ptr<const SourceText> source_;
     FlexFlowGraph graph_;
-    std::uint64_t nodes_ = 0;  // servers and switches
+    std::uint64_t nodes_ = 0;   // servers and switches
+    std::uint64_t listed_ = 0;  // ids in `nexttasks` of the tasks so far
     std::unordered_map<std::uint64_t, ReadDevice> devices_;
     std::unordered_map<std::uint64_t, std::uint32_t> places_;  // of tasks, by id
 };

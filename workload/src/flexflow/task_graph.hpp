@@ -19,7 +19,7 @@
 /// Errors ("flexflow.graph", with the place of the task in the file and its id): no such buffer or a
 /// truncated one; ids that repeat or do not exist; a circle; members that repeat or are no servers; a runtime
 /// that is negative or no number; a dependency between servers without a transfer; tasks of other types and
-/// devices.
+/// devices; lists of successors and members that, shared between tasks, are longer than the file.
 ///
 /// Limits: routes, connections, operators and rings are not used: the network is the experiment's, and so are
 /// the algorithms of all-reduces. Transfers of one pair may overlap, where the simulator that the files are

@@ -83,17 +83,19 @@ Result<SizeDistribution> SizeDistribution::read(std::string text, std::string na
         }
         steps.push_back({Bytes(*size), *cumulative});
     }
-    if (steps.empty() || steps.back().cumulative != 1.0) {
-        return lines.error_at_end(
-            "flows.sizes",
-            steps.empty() ? "there are no sizes"
-                          : fmt::format("the probabilities end at {}, not at 1", steps.back().cumulative),
-            "the largest size has the cumulative probability 1");
+    constexpr const char* kEnd = "the largest size has the cumulative probability 1";
+    if (steps.empty()) {
+        return lines.error_at_end("flows.sizes", "no size is in it", kEnd);
+    }
+    if (steps.back().cumulative != 1.0) {
+        return lines.error("flows.sizes",
+                           fmt::format("the probabilities end at {}, not at 1", steps.back().cumulative),
+                           kEnd);
     }
     const auto drawn = std::ranges::find_if(steps, [](const Step& step) { return step.cumulative > 0; });
     if (drawn->size < Bytes(1)) {
-        return lines.error_at_end("flows.sizes", "flows of no bytes have a probability",
-                                  "the first size has the probability 0, or is 1 byte or more");
+        return lines.error("flows.sizes", "flows of no bytes have a probability",
+                           "the first size has the probability 0, or is 1 byte or more");
     }
     return SizeDistribution(std::move(steps));
 }

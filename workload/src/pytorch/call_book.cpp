@@ -28,54 +28,62 @@ std::string CallBook::key_of(const CommCall& call, const GroupNames& names) cons
     return fmt::format("address {}", found - names.addresses.begin() + 1);
 }
 
-std::optional<std::vector<RankId>> CallBook::members_of(const CommCall& call, const GroupNames& names,
-                                                        const RankGraph& graph, Diagnostics& errors) const {
-    std::vector<std::uint32_t> members;
+const GroupRanks* CallBook::members_of(const CommCall& call, const GroupNames& names, const RankGraph& graph,
+                                       Diagnostics& errors) const {
+    const GroupRanks* members = &world_;
     const auto known = call.is_address ? names.groups.end() : names.groups.find(call.group);
     if (known != names.groups.end() && !known->second.empty()) {
-        members = known->second;
+        members = &known->second;
     } else if (!call.ranks.empty()) {
-        members = call.ranks;
-    } else if (call.group_size == 0 || call.group_size == world_size_) {
-        for (std::int64_t rank = 0; rank < world_size_; ++rank) {
-            members.push_back(static_cast<std::uint32_t>(rank));
-        }
-    } else {
+        members = &call.ranks;
+    } else if (call.group_size != 0 && call.group_size != world_size_) {
         errors.push_back(call_error(
             graph.source, call, "group",
             fmt::format("its group '{}' has {} of {} ranks, and nothing says which", call.group,
                         call.group_size, world_size_),
             "give a trace with process groups, or world_size where not all ranks took part in it"));
-        return std::nullopt;
+        return nullptr;
     }
-    if (call.group_size != 0 && call.group_size != static_cast<std::int64_t>(members.size())) {
+    if (call.group_size != 0 && call.group_size != static_cast<std::int64_t>(members->size())) {
         errors.push_back(
             call_error(graph.source, call, "group",
                        fmt::format("its group '{}' has {} ranks here, and {} in the list of groups",
-                                   call.group, call.group_size, members.size())));
-        return std::nullopt;
+                                   call.group, call.group_size, members->size())));
+        return nullptr;
     }
-    std::set<std::uint32_t> seen;
-    std::vector<RankId> ranks;
-    for (const std::uint32_t member : members) {
-        if (member >= static_cast<std::uint64_t>(world_size_) || !seen.insert(member).second) {
-            errors.push_back(call_error(graph.source, call, "group",
-                                        fmt::format("its group '{}' has rank {} {}", call.group, member,
-                                                    member >= static_cast<std::uint64_t>(world_size_)
-                                                        ? fmt::format("of {}", world_size_)
-                                                        : std::string("twice")),
-                                        "is the trace of a rank missing?"));
-            return std::nullopt;
-        }
-        ranks.emplace_back(member);
+    return members;
+}
+
+CallBook::Group* CallBook::checked(const GroupRanks& members, const CommCall& call, const GroupNames& names,
+                                   const RankGraph& graph, Diagnostics& errors) {
+    if (ranks_ != graphs_.ranks.size()) {
+        groups_.clear();
+        ranks_ = graphs_.ranks.size();
     }
-    if (!seen.contains(names.rank)) {
+    const GroupRanks::Spacing spacing = members.spacing();
+    const GroupKey key(spacing == GroupRanks::Spacing() ? &members : nullptr, spacing);
+    if (const auto known = groups_.find(key); known != groups_.end()) {
+        return &known->second;
+    }
+    const bool is_outside = !members.empty() && members.greatest() >= static_cast<std::uint64_t>(world_size_);
+    const std::optional<std::uint32_t> wrong =
+        is_outside ? std::optional(members.greatest()) : members.repeated();
+    if (wrong) {
+        errors.push_back(
+            call_error(graph.source, call, "group",
+                       fmt::format("its group '{}' has rank {} {}", call.group, *wrong,
+                                   is_outside ? fmt::format("of {}", world_size_) : std::string("twice")),
+                       "is the trace of a rank missing?"));
+        return nullptr;
+    }
+    const std::optional<std::size_t> own = members.position_of(names.rank);
+    if (!own) {
         errors.push_back(call_error(graph.source, call, "group",
                                     fmt::format("rank {} is not in its group '{}'", names.rank, call.group),
                                     "a rank takes part only in calls of groups that it is in"));
-        return std::nullopt;
+        return nullptr;
     }
-    return ranks;
+    return &groups_.emplace(key, Group{.own = *own}).first->second;
 }
 
 std::uint32_t CallBook::group(std::vector<RankId> members, const std::string& key) {
@@ -84,6 +92,7 @@ std::uint32_t CallBook::group(std::vector<RankId> members, const std::string& ke
     std::string name = is_world ? "world" : fmt::format("group {}", key);
     const std::uint32_t place = graphs_.group(std::move(members), name);
     if (place == before) {
+        members_ += graphs_.groups[place].size();
         const int others = group_names_[name]++;
         if (others > 0) {
             graphs_.group_names[place] = fmt::format("{} ({})", name, others + 1);
@@ -94,8 +103,9 @@ std::uint32_t CallBook::group(std::vector<RankId> members, const std::string& ke
 
 std::optional<RankTask> CallBook::task_of(const CommCall& call, const GroupNames& names, RankGraph& graph,
                                           Diagnostics& errors) {
-    std::optional<std::vector<RankId>> members = members_of(call, names, graph, errors);
-    if (!members) {
+    const GroupRanks* members = members_of(call, names, graph, errors);
+    Group* const own_group = members == nullptr ? nullptr : checked(*members, call, names, graph, errors);
+    if (own_group == nullptr) {
         return std::nullopt;
     }
     const auto size = static_cast<std::int64_t>(members->size());
@@ -115,14 +125,23 @@ std::optional<RankTask> CallBook::task_of(const CommCall& call, const GroupNames
                                                 is_message ? "peer" : "root", call.root, size)));
         return std::nullopt;
     }
-    const auto own = static_cast<std::size_t>(
-        std::find(members->begin(), members->end(), RankId(names.rank)) - members->begin());
+    if (call.meaning.kind == CallKind::kGather || call.meaning.kind == CallKind::kScatter) {
+        shares_ += members->size();
+        if (shares_ > limits_.shares) {
+            errors.push_back(
+                call_error(graph.source, call, "group",
+                           fmt::format("gathers and scatters up to this one, of {} ranks, have {} members",
+                                       size, shares_),
+                           fmt::format("{} are the most in all: give fewer steps", limits_.shares)));
+            return std::nullopt;
+        }
+    }
     std::optional<std::vector<Bytes>> splits;
     switch (call.meaning.kind) {
         case CallKind::kSend:
         case CallKind::kReceive:
             task.kind = call.meaning.kind == CallKind::kSend ? TaskKind::kSend : TaskKind::kReceive;
-            task.peer = (*members)[static_cast<std::size_t>(call.root)].index();
+            task.peer = (*members)[static_cast<std::size_t>(call.root)];
             task.size = task.kind == TaskKind::kSend || call.out == Bytes(0) ? call.in : call.out;
             task.begins_together = false;
             break;
@@ -131,7 +150,8 @@ std::optional<RankTask> CallBook::task_of(const CommCall& call, const GroupNames
             (*splits)[static_cast<std::size_t>(call.root)] = call.in;
             break;
         case CallKind::kScatter:
-            splits.emplace(members->size(), own == static_cast<std::size_t>(call.root) ? call.out : Bytes(0));
+            splits.emplace(members->size(),
+                           own_group->own == static_cast<std::size_t>(call.root) ? call.out : Bytes(0));
             break;
         default:
             task.root = static_cast<std::uint32_t>(has_root ? call.root : 0);
@@ -169,9 +189,26 @@ std::optional<RankTask> CallBook::task_of(const CommCall& call, const GroupNames
     }
     const std::string key = key_of(call, names);
     last_key_ = keys_.try_emplace(key, static_cast<std::uint32_t>(keys_.size())).first->second;
-    if (!is_message) {
-        task.group = group(*std::move(members), key);
+    if (is_message) {
+        return task;
     }
+    if (!own_group->place) {
+        std::vector<RankId> ranks;
+        ranks.reserve(members->size());
+        for (std::size_t member = 0; member < members->size(); ++member) {
+            ranks.emplace_back((*members)[member]);
+        }
+        own_group->place = group(std::move(ranks), key);
+        if (members_ > limits_.members) {
+            errors.push_back(call_error(
+                graph.source, call, "group",
+                fmt::format("with its group '{}' of {} ranks all groups have {} members", call.group, size,
+                            members_),
+                fmt::format("{} are the most in all: are the sizes of groups right?", limits_.members)));
+            return std::nullopt;
+        }
+    }
+    task.group = *own_group->place;
     return task;
 }
 

@@ -10,7 +10,11 @@
 ///
 /// Errors: a group whose members are not known, that a member is twice in or is no rank, or that the caller
 /// is not in; a root or a peer outside the group; splits that are not as many as members; an even all_to_all
-/// that does not divide; what a rank expects of another that does not send it.
+/// that does not divide; what a rank expects of another that does not send it; groups of more than 2^26
+/// members together, gathers and scatters of more than 2^27, all of which are in memory.
+///
+/// Complexity: O(log members) a call, and of each group of a rank once O(members); of uneven ones O(members)
+/// a call.
 #pragma once
 
 #include "../rank_graphs/rank_graphs.hpp"
@@ -37,11 +41,20 @@ struct GroupNames {
 
 class CallBook {
 public:
-    CallBook(RankGraphs& graphs, std::int64_t world_size)
+    /// Ranks that are held in memory, where a few bytes of a file may say many.
+    struct Limits {
+        std::uint64_t members = std::uint64_t{1} << 26U;  ///< of all groups together
+        std::uint64_t shares = std::uint64_t{1} << 27U;   ///< of all gathers and scatters together
+    };
+
+    CallBook(RankGraphs& graphs, std::int64_t world_size, Limits limits)
         : graphs_(graphs),
-          world_size_(world_size) {}
+          limits_(limits),
+          world_size_(world_size),
+          world_(GroupRanks::spaced(0, 1, static_cast<std::size_t>(world_size))) {}
 
     /// The task of a call that is no wait, without iteration; splits go to `graph`. Nothing with an error.
+    /// All calls of a rank follow one another, with the same `names`, and calls stay where they are.
     [[nodiscard]] std::optional<RankTask> task_of(const CommCall& call, const GroupNames& names,
                                                   RankGraph& graph, Diagnostics& errors);
     /// The task of `call` became `task` of the `place`-th rank of the graphs, `rank` of the recorded world.
@@ -61,17 +74,33 @@ private:
         std::vector<std::int64_t> received;  // bytes expected by member; empty: not known
     };
 
+    /// A group of a rank, checked.
+    struct Group {
+        std::size_t own = 0;                                // the rank's position
+        std::optional<std::uint32_t> place = std::nullopt;  // in the graphs; nothing: it has none yet
+    };
+    /// The place of a list, or the spacing of ranks.
+    using GroupKey = std::pair<const GroupRanks*, GroupRanks::Spacing>;
+
     [[nodiscard]] std::string key_of(const CommCall& call, const GroupNames& names) const;
-    [[nodiscard]] std::optional<std::vector<system::RankId>> members_of(const CommCall& call,
-                                                                        const GroupNames& names,
-                                                                        const RankGraph& graph,
-                                                                        Diagnostics& errors) const;
+    /// Nothing with an error.
+    [[nodiscard]] const GroupRanks* members_of(const CommCall& call, const GroupNames& names,
+                                               const RankGraph& graph, Diagnostics& errors) const;
+    /// Likewise.
+    [[nodiscard]] Group* checked(const GroupRanks& members, const CommCall& call, const GroupNames& names,
+                                 const RankGraph& graph, Diagnostics& errors);
     [[nodiscard]] std::uint32_t group(std::vector<system::RankId> members, const std::string& key);
     [[nodiscard]] bool sequences_are_unique() const;
     void check_received(Diagnostics& errors) const;
 
     RankGraphs& graphs_;
+    Limits limits_;
     std::int64_t world_size_;
+    GroupRanks world_;
+    std::size_t ranks_ = 0;  // of the graphs, before the one that groups_ are of
+    std::map<GroupKey, Group> groups_;
+    std::uint64_t members_ = 0;  // of all groups of the graphs
+    std::uint64_t shares_ = 0;   // of all gathers and scatters
     std::map<std::string, std::uint32_t> keys_;
     std::map<std::string, int> group_names_;  // how many groups have a name
     std::vector<Placed> placed_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +14,41 @@
 namespace astrolabe::workload::pytorch {
 
 using system::CollectiveKind;
+
+GroupRanks::GroupRanks(std::vector<std::uint32_t> list)
+    : list_(std::move(list)),
+      by_rank_(list_.size()) {
+    std::iota(by_rank_.begin(), by_rank_.end(), 0U);
+    std::stable_sort(by_rank_.begin(), by_rank_.end(),
+                     [this](std::uint32_t one, std::uint32_t other) { return list_[one] < list_[other]; });
+}
+
+GroupRanks GroupRanks::spaced(std::uint32_t first, std::uint32_t stride, std::size_t count) {
+    GroupRanks ranks;
+    ranks.first_ = first;
+    ranks.stride_ = stride;
+    ranks.count_ = count;
+    return ranks;
+}
+
+std::optional<std::size_t> GroupRanks::position_of(std::uint32_t rank) const {
+    if (list_.empty()) {
+        const std::size_t position = rank < first_ ? count_ : (rank - first_) / stride_;
+        return position < count_ && (*this)[position] == rank ? std::optional(position) : std::nullopt;
+    }
+    const auto found = std::lower_bound(
+        by_rank_.begin(), by_rank_.end(), rank,
+        [this](std::uint32_t position, std::uint32_t value) { return list_[position] < value; });
+    return found != by_rank_.end() && list_[*found] == rank ? std::optional<std::size_t>(*found)
+                                                            : std::nullopt;
+}
+
+std::optional<std::uint32_t> GroupRanks::repeated() const {
+    const auto twice = std::adjacent_find(
+        by_rank_.begin(), by_rank_.end(),
+        [this](std::uint32_t one, std::uint32_t other) { return list_[one] == list_[other]; });
+    return twice == by_rank_.end() ? std::nullopt : std::optional(list_[*twice]);
+}
 
 std::optional<CallMeaning> meaning_of(std::string_view name) {
     static constexpr auto kMeanings = std::to_array<std::pair<std::string_view, CallMeaning>>({

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -25,6 +26,43 @@
 namespace astrolabe::workload::pytorch {
 
 enum class CallKind : std::uint8_t { kCollective, kGather, kScatter, kSend, kReceive, kWait };
+
+/// Ranks of a group in its order: a list, or ranks at equal distances, which take no memory however many a
+/// file says they are.
+class GroupRanks {
+public:
+    GroupRanks() = default;
+    explicit GroupRanks(std::vector<std::uint32_t> list);
+    /// `count` ranks from `first` on, each `stride`, from 1, after the one before.
+    [[nodiscard]] static GroupRanks spaced(std::uint32_t first, std::uint32_t stride, std::size_t count);
+
+    [[nodiscard]] bool empty() const { return size() == 0; }
+    [[nodiscard]] std::size_t size() const { return list_.empty() ? count_ : list_.size(); }
+    [[nodiscard]] std::uint32_t operator[](std::size_t position) const {
+        return list_.empty() ? first_ + static_cast<std::uint32_t>(position) * stride_ : list_[position];
+    }
+    /// Where a rank is, the first time; nothing: nowhere. O(log n).
+    [[nodiscard]] std::optional<std::size_t> position_of(std::uint32_t rank) const;
+    /// Of a group that is not empty.
+    [[nodiscard]] std::uint32_t greatest() const {
+        return list_.empty() ? (*this)[count_ - 1] : list_[by_rank_.back()];
+    }
+    /// A rank that is in it twice; nothing: there is none. O(n) of a list.
+    [[nodiscard]] std::optional<std::uint32_t> repeated() const;
+
+    /// First, stride and count; all 0: it is a list, or empty.
+    using Spacing = std::tuple<std::uint32_t, std::uint32_t, std::size_t>;
+    [[nodiscard]] Spacing spacing() const {
+        return count_ == 0 ? Spacing() : Spacing(first_, stride_, count_);
+    }
+
+private:
+    std::vector<std::uint32_t> list_;
+    std::vector<std::uint32_t> by_rank_;  // positions in the list
+    std::uint32_t first_ = 0;
+    std::uint32_t stride_ = 1;
+    std::size_t count_ = 0;
+};
 
 /// What an operation's name means.
 struct CallMeaning {
@@ -43,10 +81,10 @@ struct CommCall {
     std::optional<std::int64_t> sequence = std::nullopt;
     /// As the trace names it; "" where it does not.
     std::string group;
-    bool is_address = false;           ///< the group is an address, another one on every rank
-    std::vector<std::uint32_t> ranks;  ///< of the group, where the call itself says them
-    std::int64_t group_size = 0;       ///< 0: not said
-    std::int64_t root = 0;             ///< position in the group of the root, or of the peer
+    bool is_address = false;      ///< the group is an address, another one on every rank
+    GroupRanks ranks;             ///< of the group, where the call itself says them
+    std::int64_t group_size = 0;  ///< 0: not said
+    std::int64_t root = 0;        ///< position in the group of the root, or of the peer
     Bytes in;
     Bytes out;
     std::vector<std::int64_t> in_splits;   ///< bytes by member; empty: even

@@ -297,10 +297,13 @@ private:
         trace_.world_size = std::max(trace_.world_size, call.group_size);
         if (rest >= 3 && start >= 0 && stride > 0 && call.group_size > 0 && start <= kMostRanks &&
             stride <= kMostRanks) {
-            for (std::int64_t i = 0; i < call.group_size; ++i) {
-                call.ranks.push_back(static_cast<std::uint32_t>(start + i * stride));
+            const std::int64_t least = start + (call.group_size - 1) * stride + 1;
+            if (least <= kMostRanks) {
+                call.ranks =
+                    GroupRanks::spaced(static_cast<std::uint32_t>(start), static_cast<std::uint32_t>(stride),
+                                       static_cast<std::size_t>(call.group_size));
             }
-            trace_.world_size = std::max(trace_.world_size, start + (call.group_size - 1) * stride + 1);
+            trace_.world_size = std::max(trace_.world_size, least);
         }
     }
 
@@ -482,12 +485,9 @@ bool add_process_groups(const nlohmann::json& list, ProcessGroups& groups, std::
         const std::int64_t number = size == nullptr ? 0 : whole_number(*size).value_or(0);
         const std::int64_t said = number <= kMostRanks ? number : 0;
         world_size = std::max(world_size, said);
-        if (members.empty()) {
-            for (std::int64_t rank = 0; rank < said; ++rank) {
-                members.push_back(static_cast<std::uint32_t>(rank));
-            }
-        }
-        groups[name->is_string() ? name->get<std::string>() : name->dump()] = std::move(members);
+        groups[name->is_string() ? name->get<std::string>() : name->dump()] =
+            members.empty() && said > 0 ? GroupRanks::spaced(0, 1, static_cast<std::size_t>(said))
+                                        : GroupRanks(std::move(members));
     }
     return true;
 }

@@ -26,8 +26,8 @@
 
 namespace astrolabe::workload::pytorch {
 
-/// Members of process groups by name, in their order. Empty: all ranks.
-using ProcessGroups = std::map<std::string, std::vector<std::uint32_t>, std::less<>>;
+/// Members of process groups by name. Empty: all ranks.
+using ProcessGroups = std::map<std::string, GroupRanks, std::less<>>;
 
 struct TraceStep {
     std::int64_t number = 0;     ///< of ProfilerStep#number

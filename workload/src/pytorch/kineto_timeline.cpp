@@ -271,12 +271,14 @@ private:
         const nlohmann::json* ranks = kineto_member(arguments, "Process Group Ranks");
         const std::optional<std::vector<std::int64_t>> numbers =
             ranks == nullptr ? std::nullopt : whole_numbers(*ranks);
+        std::vector<std::uint32_t> members;
         for (const std::int64_t rank : numbers.value_or(std::vector<std::int64_t>{})) {
             if (rank >= 0 && rank < kMostRanks) {
-                call.ranks.push_back(static_cast<std::uint32_t>(rank));
+                members.push_back(static_cast<std::uint32_t>(rank));
                 timeline_.world_size = std::max(timeline_.world_size, rank + 1);
             }
         }
+        call.ranks = GroupRanks(std::move(members));
         timeline_.world_size = std::max(timeline_.world_size, call.group_size);
     }
 

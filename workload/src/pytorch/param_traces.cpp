@@ -188,9 +188,7 @@ private:
                   R"(expected {"comms": "init", "pg_id": 1, "global_ranks": [0, 1]})");
             return;
         }
-        std::vector<std::uint32_t>& known =
-            read_.groups[group->is_string() ? group->get<std::string>() : group->dump()];
-        known.clear();
+        std::vector<std::uint32_t> known;
         for (const std::int64_t rank : *members) {
             if (rank < 0 || rank >= kMostRanks) {
                 error("group", fmt::format("{} is no rank", rank));
@@ -199,6 +197,8 @@ private:
             known.push_back(static_cast<std::uint32_t>(rank));
             read_.world_size = std::max(read_.world_size, rank + 1);
         }
+        read_.groups[group->is_string() ? group->get<std::string>() : group->dump()] =
+            GroupRanks(std::move(known));
     }
 
     void take_sizes(const ParamEntry& entry, CommCall& call) {
@@ -364,6 +364,7 @@ public:
           book_(book),
           traces_(traces),
           errors_(errors),
+          world_(GroupRanks::spaced(0, 1, traces.world_size)),
           replay_(traces.graphs, graph_, options.overlap) {
         graph_.source = entries.file;
     }
@@ -425,16 +426,12 @@ private:
     std::optional<std::uint32_t> write_call(const Entry& entry, const GroupNames& names, bool is_awaited) {
         CommCall call = entry.call;
         const auto group = entries_.groups.find(call.group);
-        std::vector<std::uint32_t> members;
+        const GroupRanks& members = group != entries_.groups.end() ? group->second : world_;
         if (group != entries_.groups.end()) {
-            members = group->second;
-            if (std::find(members.begin(), members.end(), entries_.rank) == members.end()) {
+            if (!members.position_of(entries_.rank)) {
                 return std::nullopt;  // it is for others
             }
         } else {
-            for (std::uint32_t rank = 0; rank < traces_.world_size; ++rank) {
-                members.push_back(rank);
-            }
             if (!call.group.empty() && call.group != "0") {
                 errors_.push_back(call_error(entries_.file, call, "group",
                                              fmt::format("no init made group {}", call.group),
@@ -449,10 +446,10 @@ private:
                               call.meaning.kind == CallKind::kGather ||
                               call.meaning.kind == CallKind::kScatter;
         if (has_root) {
-            const auto root =
-                std::find(members.begin(), members.end(), static_cast<std::uint32_t>(call.root));
-            call.root =
-                root == members.end() ? static_cast<std::int64_t>(members.size()) : root - members.begin();
+            const std::optional<std::size_t> root =
+                call.root < kMostRanks ? members.position_of(static_cast<std::uint32_t>(call.root))
+                                       : std::nullopt;
+            call.root = static_cast<std::int64_t>(root.value_or(members.size()));
         }
         std::optional<RankTask> task = book_.task_of(call, names, graph_, errors_);
         if (!task) {
@@ -474,6 +471,7 @@ private:
     CallBook& book_;
     ParamTraces& traces_;
     Diagnostics& errors_;
+    GroupRanks world_;
     RankGraph graph_;
     ReplayTasks replay_;
     std::vector<Work> work_;
@@ -495,6 +493,12 @@ Result<ParamTraces> read_param_traces(const ParamOptions& options) {
         if (!entries) {
             return entries.error();
         }
+        if (!ranks.empty() && ranks.back().rank == entries->rank) {  // files are sorted by rank
+            return trace_error(
+                "param.files", entries->file,
+                fmt::format("'{}' is a trace of rank {}, too", ranks.back().file, entries->rank),
+                "give one trace of each rank");
+        }
         world_size = std::max({world_size, entries->world_size, std::int64_t{entries->rank} + 1});
         ranks.push_back(*std::move(entries));
     }
@@ -504,7 +508,7 @@ Result<ParamTraces> read_param_traces(const ParamOptions& options) {
     }
     ParamTraces traces;
     traces.world_size = static_cast<std::size_t>(world_size);
-    CallBook book(traces.graphs, world_size);
+    CallBook book(traces.graphs, world_size, {});
     Diagnostics errors;
     for (const RankEntries& entries : ranks) {
         traces.ranks.push_back(entries.rank);

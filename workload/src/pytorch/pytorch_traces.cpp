@@ -164,7 +164,7 @@ private:
     }
 
     void build() {
-        CallBook book(made_.graphs, static_cast<std::int64_t>(made_.world_size));
+        CallBook book(made_.graphs, static_cast<std::int64_t>(made_.world_size), {});
         std::size_t steps = 0;
         for (RankInput& input : inputs_) {
             const std::size_t own =

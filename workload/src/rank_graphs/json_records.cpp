@@ -1,22 +1,92 @@
 #include "json_records.hpp"
 
-#include "trace_file.hpp"
-
 #include <algorithm>
+#include <array>
 #include <iterator>
-#include <memory>
+#include <limits>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include <astrolabe/core/json_text.hpp>
+#include <astrolabe/core/limits.hpp>
 
 namespace astrolabe::workload {
 namespace {
 
-/// Characters of a text that know, for all copies, how far the reader has come.
-class FollowedCharacter {
+struct TraceExcess {
+    std::string message;
+};
+
+/// The text of a file, of which a piece is held at a time.
+class TracePieces {
+public:
+    TracePieces(TraceFile& file, const JsonLimits& limits)
+        : file_(file),
+          limits_(limits) {
+        refill();
+    }
+
+    [[nodiscard]] bool is_over() const { return at_ == end_; }
+    [[nodiscard]] const char& front() const { return *at_; }
+    void pop() {
+        ++column_;
+        if (*at_ == '\n') {
+            ++line_;
+            column_ = 0;
+        }
+        if (++at_ == end_) {
+            refill();
+        }
+    }
+
+    /// Of what is read next, from 1, and the characters before it on its line.
+    [[nodiscard]] int line() const { return as_int(line_); }
+    [[nodiscard]] int column() const { return as_int(column_); }
+
+    /// What follows is records, of which nothing is held once they have ended.
+    void begin_records() { record_ = position(); }
+    void end_record() {
+        let_go_ += position() - record_;
+        record_ = position();
+        if (++records_ > limits_.records) {
+            throw TraceExcess{fmt::format("more than {} records", limits_.records)};
+        }
+    }
+
+private:
+    [[nodiscard]] static int as_int(std::int64_t number) {
+        return static_cast<int>(std::min<std::int64_t>(number, std::numeric_limits<int>::max()));
+    }
+    [[nodiscard]] std::uint64_t position() const {
+        return file_.position() - static_cast<std::uint64_t>(end_ - at_);
+    }
+    void refill() {
+        if (file_.position() - let_go_ > limits_.held) {
+            throw TraceExcess{
+                fmt::format("a record, with what is beside the list, of more than {} bytes", limits_.held)};
+        }
+        if (file_.position() > limits_.bytes) {
+            throw TraceExcess{fmt::format("more than {} bytes", limits_.bytes)};
+        }
+        at_ = piece_.data();
+        end_ = at_ + file_.read(piece_.data(), piece_.size());
+    }
+
+    TraceFile& file_;
+    const JsonLimits& limits_;
+    std::array<char, 1U << 16U> piece_{};
+    const char* at_ = nullptr;
+    const char* end_ = nullptr;
+    std::int64_t line_ = 1;
+    std::int64_t column_ = 0;
+    std::uint64_t record_ = 0;  // where it begins
+    std::uint64_t let_go_ = 0;  // bytes of records before
+    std::uint64_t records_ = 0;
+};
+
+/// The next character of a text, the same for all copies; of no text: its end.
+class NextCharacter {
 public:
     using iterator_category = std::input_iterator_tag;
     using value_type = char;
@@ -24,79 +94,61 @@ public:
     using pointer = const char*;
     using reference = const char&;
 
-    FollowedCharacter(const char* at, const char** reached)
-        : at_(at),
-          reached_(reached) {}
+    explicit NextCharacter(TracePieces* pieces)
+        : pieces_(pieces) {}
 
-    reference operator*() const { return *at_; }
-    FollowedCharacter& operator++() {
-        *reached_ = ++at_;
+    reference operator*() const { return pieces_->front(); }
+    NextCharacter& operator++() {
+        pieces_->pop();
         return *this;
     }
-    FollowedCharacter operator++(int) {
-        FollowedCharacter before = *this;
-        ++*this;
-        return before;
+    void operator++(int) { pieces_->pop(); }
+    friend bool operator==(const NextCharacter& one, const NextCharacter& other) {
+        return one.is_end() == other.is_end();
     }
-    friend bool operator==(const FollowedCharacter& one, const FollowedCharacter& other) {
-        return one.at_ == other.at_;
-    }
-    friend bool operator!=(const FollowedCharacter& one, const FollowedCharacter& other) {
-        return !(one == other);
-    }
+    friend bool operator!=(const NextCharacter& one, const NextCharacter& other) { return !(one == other); }
 
 private:
-    const char* at_;
-    const char** reached_;
+    [[nodiscard]] bool is_end() const { return pieces_ == nullptr || pieces_->is_over(); }
+
+    TracePieces* pieces_;
 };
 
-Diagnostic broken_json(const std::string& file, std::string_view text, std::size_t byte,
-                       std::string_view said) {
-    const std::string_view before = text.substr(0, std::min(byte, text.size()));
-    const std::size_t line_begin = before.rfind('\n') + 1;
-    const std::size_t reason = said.find("; ");
-    Diagnostic error = trace_error(
-        "trace.json", file,
-        fmt::format("no JSON{}{}", reason == std::string_view::npos ? "" : ": ",
-                    reason == std::string_view::npos ? std::string_view() : said.substr(reason + 2)),
-        byte >= text.size() ? "the file is cut off: copy it again" : "is it the file that was meant?",
-        static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1);
-    error.where.column = static_cast<int>(before.size() - line_begin);
+/// An error where `pieces` have come to.
+Diagnostic trace_place_error(std::string code, const std::string& file, const TracePieces& pieces,
+                             std::string message, std::string hint) {
+    Diagnostic error = trace_error(std::move(code), file, std::move(message), std::move(hint), pieces.line());
+    error.where.column = pieces.column();
     return error;
 }
 
 }  // namespace
 
 Result<nlohmann::json> read_json_records(const std::filesystem::path& path, std::string_view key,
-                                         const std::function<bool(JsonRecord& record)>& take) {
+                                         const std::function<bool(JsonRecord& record)>& take,
+                                         const JsonLimits& most) {
     using Event = nlohmann::json::parse_event_t;
     Result<TraceFile> file = TraceFile::open(path);
     if (!file) {
         return file.error();
     }
-    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 33U;
-    const Result<std::string> text = file->read_all(kMostBytes);
-    if (!text) {
-        return text.error();
-    }
-    if (const std::optional<std::size_t> deep = place_of_deep_nesting(*text)) {
-        return broken_json(
-            path.string(), *text, *deep,
-            fmt::format("its lists and objects are more than {} inside each other", limits::kNesting));
-    }
-    const char* reached = text->data();
-    const char* counted = text->data();
-    int line = 1;
+    TracePieces pieces(*file, most);
     bool is_wanted = true;
     bool is_in_list = key.empty();
     bool has_list = false;
     const int depth_of_records = key.empty() ? 1 : 2;
     const auto filter = [&](int depth, Event event, nlohmann::json& value) {
+        if ((event == Event::object_start || event == Event::array_start) &&
+            static_cast<std::size_t>(depth) >= limits::kNesting) {
+            throw TraceExcess{
+                fmt::format("its lists and objects are more than {} inside each other", limits::kNesting)};
+        }
         if (!key.empty() && depth == 1 && event == Event::key) {
             is_in_list = value == key;
         }
         if (is_in_list && depth == depth_of_records - 1 && event == Event::array_start) {
             has_list = true;
+            pieces.begin_records();
         }
         const bool is_record =
             is_in_list && has_list && depth == depth_of_records &&
@@ -104,18 +156,18 @@ Result<nlohmann::json> read_json_records(const std::filesystem::path& path, std:
         if (!is_record) {
             return true;
         }
-        line += static_cast<int>(std::count(counted, reached, '\n'));
-        counted = reached;
         if (is_wanted) {
-            JsonRecord record{std::move(value), line};
+            JsonRecord record{std::move(value), pieces.line()};
             is_wanted = take(record);
         }
+        pieces.end_record();
         return false;
     };
     try {
-        const char* end = text->data() + text->size();
-        nlohmann::json rest = nlohmann::json::parse(FollowedCharacter(text->data(), &reached),
-                                                    FollowedCharacter(end, &reached), filter);
+        nlohmann::json rest = nlohmann::json::parse(NextCharacter(&pieces), NextCharacter(nullptr), filter);
+        if (!file->failure().empty()) {
+            return trace_error("trace.file", path.string(), file->failure());
+        }
         if (!has_list || (key.empty() ? !rest.is_array() : !rest.is_object())) {
             return trace_error(
                 "trace.json", path.string(),
@@ -123,9 +175,20 @@ Result<nlohmann::json> read_json_records(const std::filesystem::path& path, std:
                 "is it the file that was meant?");
         }
         return rest;
+    } catch (const TraceExcess& excess) {
+        return trace_place_error("trace.limit", path.string(), pieces, excess.message,
+                                 "is it the file that was meant?");
     } catch (const nlohmann::json::exception& error) {
-        return broken_json(path.string(), *text, static_cast<std::size_t>(reached - text->data()),
-                           error.what());
+        if (!file->failure().empty()) {
+            return trace_error("trace.file", path.string(), file->failure());
+        }
+        const std::string_view said = error.what();
+        const std::size_t reason = said.find("; ");
+        return trace_place_error(
+            "trace.json", path.string(), pieces,
+            fmt::format("no JSON{}{}", reason == std::string_view::npos ? "" : ": ",
+                        reason == std::string_view::npos ? std::string_view() : said.substr(reason + 2)),
+            pieces.is_over() ? "the file is cut off: copy it again" : "is it the file that was meant?");
     }
 }
 

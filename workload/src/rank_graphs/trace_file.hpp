@@ -19,6 +19,10 @@ namespace astrolabe::workload {
 [[nodiscard]] Diagnostic trace_error(std::string code, const std::string& file, std::string message,
                                      std::string hint = {}, int line = 0);
 
+/// Bytes that a reader of records holds of a trace at a time. The largest record known is the list of process
+/// groups, some megabytes in a job of 16,384 ranks; what is made of the bytes may take ten times as many.
+inline constexpr std::uint64_t kMostHeldBytes = std::uint64_t{16} << 20U;
+
 class TraceFile {
 public:
     /// An error names the file and the system's reason; folders and devices are refused.

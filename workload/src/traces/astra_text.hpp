@@ -46,7 +46,8 @@
 /// unknown collective for NONE and leaves out silently what a keyword does not exchange; here both are
 /// errors.
 ///
-/// Limits: the fused ALLREDUCEALLTOALL is refused. Complexity: linear in the file.
+/// Limits: the fused ALLREDUCEALLTOALL is refused. A file has 64 MiB at most, and at most 50 errors of it are
+/// reported. Complexity: linear in the file.
 #pragma once
 
 #include "../loops/training_loop.hpp"

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <astrolabe/core/limits.hpp>
+
 namespace astrolabe::workload {
 namespace {
 
@@ -28,6 +30,13 @@ void read_trace(AstraParameters& parameters, const ConfigNode& node, ReadContext
                       "paths resolve against the file that names them");
         return;
     }
+    if (const std::uintmax_t size = std::filesystem::file_size(path, failure); size > limits::kFileBytes) {
+        context.error("config.limit", node.where,
+                      fmt::format("the trace '{}' has {} bytes, expected at most {}", path.string(), size,
+                                  limits::kFileBytes),
+                      "is this the right file?");
+        return;
+    }
     Result<AstraText> text = read_astra_text(
         {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()}, path.string());
     if (!text) {
@@ -41,8 +50,8 @@ void read_trace(AstraParameters& parameters, const ConfigNode& node, ReadContext
 }
 
 Schema<AstraParameters> astra_schema() {
-    Schema<AstraParameters> schema("astra_text",
-                                   "a text workload of ASTRA-sim 1.0 or SimAI; its times replace the device's");
+    Schema<AstraParameters> schema(
+        "astra_text", "a text workload of ASTRA-sim 1.0 or SimAI; its times replace the device's");
     schema
         .field({"trace", "path", "", true, {}, "the workload's file, relative to the file that names it", {}},
                read_trace,

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
+#include <astrolabe/core/limits.hpp>
 #include <astrolabe/core/utf8.hpp>
 
 namespace astrolabe::workload {
@@ -106,7 +107,11 @@ public:
     }
 
 private:
+    /// As many as are shown are kept.
     void error(std::string code, const Token& token, std::string message, std::string hint) {
+        if (errors_.size() >= limits::kErrorsShown) {
+            return;
+        }
         errors_.push_back({std::move(code),
                            {source_, token.line, token.column, static_cast<int>(token.text.size())},
                            std::move(message),
@@ -450,11 +455,10 @@ private:
         for (std::size_t i = 0; i < kept.size(); ++i) {
             check_layer(header[first_kept_ + i], kept[i]);
         }
+        const auto lowest = std::min_element(kept.begin(), kept.end());
         for (std::size_t i = 0; i < initiates.size(); ++i) {
             const Token& token = header[first_initiating_ + i];
-            if (check_layer(token, initiates[i]) &&
-                std::none_of(kept.begin(), kept.end(),
-                             [&](std::size_t layer) { return layer < initiates[i]; })) {
+            if (check_layer(token, initiates[i]) && (lowest == kept.end() || *lowest >= initiates[i])) {
                 error("astra.checkpoint", token,
                       fmt::format("layer {} has no checkpoint below it", initiates[i]),
                       "name a lower layer in 'checkpoints:'");

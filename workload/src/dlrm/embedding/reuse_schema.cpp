@@ -1,16 +1,19 @@
 #include "reuse_schema.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
+#include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include <astrolabe/core/diagnostic.hpp>
-#include <astrolabe/core/utf8.hpp>
+#include <astrolabe/core/source_text.hpp>
 
 namespace astrolabe::workload {
 namespace {
@@ -125,25 +128,27 @@ std::optional<ReuseHistogram> read_file(const ConfigNode& node, const ListedFile
                                         ReadContext& context) {
     const std::string path = (directory_of(node) / listed.file).string();
     const SourceRange where = node.find("file")->where;
-    std::ifstream file(path);
-    if (!file) {
+    std::error_code failure;
+    if (!std::filesystem::is_regular_file(path, failure)) {
         context.error("config.file", where, fmt::format("cannot read {}", path),
                       "paths are relative to the file that names them");
+        return std::nullopt;
+    }
+    const Result<std::shared_ptr<const SourceText>> source = read_source(path, "config.file");
+    if (!source) {
+        const Diagnostic& error = source.error().front();
+        context.error(error.where.line > 0 ? "config.encoding" : "config.file", where,
+                      fmt::format("{}: {}", error.where.to_string(), error.message), error.hint);
         return std::nullopt;
     }
     std::vector<std::string> names;
     std::optional<LocalitySet> chosen;
     bool is_chosen = false;
-    std::string text;
-    for (std::int64_t number = 1; std::getline(file, text); ++number) {
-        if (const std::optional<std::size_t> offset = first_byte_not_utf8(text)) {
-            context.error("config.encoding", where,
-                          fmt::format("{}:{}:{}: byte 0x{:02x} is not UTF-8", path, number, *offset + 1,
-                                      static_cast<unsigned>(static_cast<unsigned char>(text[*offset]))),
-                          "text is UTF-8: convert the file, for example with iconv -f LATIN1 -t UTF-8");
-            return std::nullopt;
-        }
-        const std::string_view line = trimmed(text);
+    std::string_view rest = (*source)->text;
+    for (std::int64_t number = 1; !rest.empty(); ++number) {
+        const std::size_t end = std::min(rest.find('\n'), rest.size());
+        const std::string_view line = trimmed(rest.substr(0, end));
+        rest.remove_prefix(std::min(end + 1, rest.size()));
         if (line.ends_with(".pt")) {
             names.emplace_back(line);
             is_chosen = !chosen && (!listed.set || *listed.set == line);
