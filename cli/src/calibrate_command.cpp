@@ -4,12 +4,14 @@
 #include "console.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <memory>
-#include <sstream>
+#include <system_error>
 
 #include <fmt/format.h>
 
+#include <astrolabe/core/source_text.hpp>
 #include <astrolabe/experiment/results/results.hpp>
 
 namespace astrolabe::cli {
@@ -31,12 +33,11 @@ std::optional<system::CollectiveKind> collective_named(const std::string& name) 
 }
 
 Result<std::string> calibration_text(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    if (!file || !(text << file.rdbuf())) {
-        return calibrate_error(fmt::format("cannot read '{}'", path), "give files that a measurement wrote");
+    const Result<std::shared_ptr<const SourceText>> source = read_source(path, "calibrate.file");
+    if (!source) {
+        return source.error();
     }
-    return text.str();
+    return (*source)->text;
 }
 
 int write_calibration(const std::vector<std::pair<std::string, std::string>>& texts_by_path) {
@@ -82,6 +83,14 @@ std::optional<MeasurementSort> sort_of(const std::string& path) {
 }
 
 int calibrate_command(const CalibrateArguments& arguments) {
+    for (const std::string& path : arguments.files) {
+        std::error_code failure;
+        if (!std::filesystem::is_regular_file(path, failure)) {  // it is read twice, and may have no end
+            return report_invalid(
+                {calibrate_error(fmt::format("cannot read '{}': it is no regular file", path),
+                                 "give files that a measurement wrote")});
+        }
+    }
     const MeasurementSort sort = sort_of(arguments.files.front()).value_or(MeasurementSort::kLog);
     for (const std::string& path : arguments.files) {
         if (sort_of(path).value_or(sort) != sort) {

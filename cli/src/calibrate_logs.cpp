@@ -201,7 +201,15 @@ Result<Time> launch_of(const experiment::NcclLog& log, const CalibrateArguments&
     if (!whole || !of_device) {
         return whole ? of_device : whole;
     }
-    return *whole + *of_device * static_cast<std::int64_t>(log.devices_per_process);
+    constexpr std::int64_t kMost = 1000 * kPicosecondsPerSecond;  // as a time of a log
+    const auto devices = static_cast<std::int64_t>(log.devices_per_process);
+    if (*whole > Time(kMost) || *of_device > Time(kMost) / devices) {
+        return calibrate_error(
+            fmt::format("--launch {} and --launch-per-device {} of {} devices are over 1000 s",
+                        readable(*whole), readable(*of_device), devices),
+            "they are part of every time, and no time of a log is longer");
+    }
+    return *whole + *of_device * devices;
 }
 
 }  // namespace

@@ -134,7 +134,8 @@ std::map<system::CollectiveKind, std::vector<experiment::MeasuredPoint>> usable_
             for (const experiment::Nanoseconds time : all) {
                 sum += time;
             }
-            const Time mean(std::max<std::int64_t>(1, sum * 1000 / static_cast<std::int64_t>(all.size())));
+            const auto count = static_cast<std::int64_t>(all.size());
+            const Time mean(std::max<std::int64_t>(1, sum / count * 1000 + sum % count * 1000 / count));
             points[kind].push_back({size, mean});
         }
     }

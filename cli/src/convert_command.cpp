@@ -7,6 +7,7 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <iomanip>
 #include <memory>
 #include <system_error>
 
@@ -41,8 +42,9 @@ bool is_text_file(const std::string& path) {
         return false;
     }
     std::ifstream file(path);
+    constexpr int kMostLetters = 64;  // the longest keyword has 31
     std::string word;
-    file >> word;
+    file >> std::setw(kMostLetters) >> word;
     return !word.empty() && std::all_of(word.begin(), word.end(),
                                         [](unsigned char c) { return std::isupper(c) != 0 || c == '_'; });
 }

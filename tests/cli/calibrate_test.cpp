@@ -2,6 +2,8 @@
 #include "process.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -63,6 +65,9 @@ TEST(Calibrate, RefusesWithThePlaceAndWritesNothing) {
         folder.write("cut_all_reduce.log", log_text() + "2000000 1 float sum 5\n").string();
     const std::string nameless = folder.write("some.log", log_text()).string();
     const std::string file = (folder.path() / "machine.yaml").string();
+    const std::filesystem::path large = folder.write("large_all_reduce.log", log_text());
+    std::filesystem::resize_file(large,
+                                 (std::uintmax_t{64} << 20) + 1);  // 64 MiB and a byte, none on the disk
     for (const auto& [arguments, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
              {{cut}, "cut_all_reduce.log:10:1"},
              {{nameless}, "does not say which collective"},
@@ -70,6 +75,11 @@ TEST(Calibrate, RefusesWithThePlaceAndWritesNothing) {
              {{folder.write("reduce_scatter.log", log_text() + "\n").string(), good, "--ranks", "8",
                "--launch", "30us"},
               "no longer than --launch"},
+             {{folder.write("many.log", "# nThread 8 nGpus 8\n" + log_text()).string(), "--collective",
+               "all-reduce", "--launch-per-device", "20s"},
+              "--launch 0 ps and --launch-per-device 20 s of 64 devices are over 1000 s"},
+             {{"/dev/zero"}, "cannot read '/dev/zero': it is no regular file"},
+             {{large.string()}, "67108865 bytes, expected at most 67108864"},
              {{(folder.path() / "none.log").string()}, "cannot read"}}) {
         std::vector<std::string> all = arguments;
         all.insert(all.end(), {"--out", file});

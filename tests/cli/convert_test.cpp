@@ -2,7 +2,9 @@
 // schedules that are read back.
 
 #include "process.hpp"
+#include "sanitizers.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -103,6 +105,21 @@ TEST_F(Conversion, SeveralDimensionsBecomeAGridOfRanks) {
             6 * (262144 / (200 * gib) + first + 1e-9) + 2 * (524288 / (50 * gib) + second + 1e-9);
         EXPECT_NEAR(Json::parse(run.out)["total_time_s"].get<double>(), expected, 1e-10);
     }
+}
+
+// 4 GiB of bytes that are no spaces, none of them on the disk, with 1 GiB of memory.
+TEST_F(Conversion, AWorkloadOfOneWordWithoutEndIsNoText) {
+    if (!kMemoryCanBeLimited) {
+        GTEST_SKIP() << "a sanitizer takes more";
+    }
+    const std::string workload = write("traces", "");
+    std::filesystem::resize_file(workload, std::uintmax_t{4} << 30);
+    const ProcessResult made =
+        run_shell("ulimit -v 1048576; " + quoted(ASTROLABE_PROGRAM) + " convert --system " +
+                  quoted(write("s.json", kRings)) + " --network " + quoted(write("n.yml", kRingOf8)) +
+                  " --workload " + quoted(workload) + " --out " + quoted(path("e.yaml")));
+    EXPECT_EQ(made.exit_code, 0) << made.err;
+    EXPECT_NE(read("e.yaml").find("kind: chakra"), std::string::npos) << read("e.yaml");
 }
 
 TEST_F(Conversion, WhatHasNoCounterpartIsNamedAndRefusedUnlessLenient) {

@@ -1,6 +1,7 @@
 /// Host costs by the steps of recorded_steps.hpp.
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 #include <astrolabe/experiment/calibration/recorded_steps.hpp>
@@ -32,9 +33,16 @@ struct HostSums {
     }
 };
 
+/// The longest that there is, where it would be longer.
+Time bounded_time(detail::Int128 picoseconds) {
+    constexpr detail::Int128 kMost = std::numeric_limits<std::int64_t>::max();
+    return Time(static_cast<std::int64_t>(std::clamp(picoseconds, -kMost, kMost)));
+}
+
 Time time_share(Nanoseconds sum, std::size_t count) {
-    constexpr std::int64_t kPicosecondsPerNanosecond = 1000;
-    return count == 0 ? Time(0) : Time(sum * kPicosecondsPerNanosecond / static_cast<std::int64_t>(count));
+    constexpr detail::Int128 kPicosecondsPerNanosecond = 1000;
+    return count == 0 ? Time(0)
+                      : bounded_time(sum * kPicosecondsPerNanosecond / static_cast<std::int64_t>(count));
 }
 
 constexpr std::array<std::pair<StepPhase, Time workload::HostCosts::*>, 4> kLaunchPhases{
@@ -68,13 +76,17 @@ workload::HostCosts costs_of(const HostSums& sums) {
 
 /// Host time of a step with this many launches and collectives.
 Time host_time(const workload::HostCosts& costs, const HostSums& step) {
-    Time time = costs.iteration + costs.batch;
+    const auto product = [](Time each, std::size_t count) {
+        return static_cast<detail::Int128>(each.count()) * static_cast<std::int64_t>(count);
+    };
+    detail::Int128 time = product(costs.iteration, 1) + product(costs.batch, 1);
     for (const auto& [which, member] : kLaunchPhases) {
         const PhaseRecord& phase = step.phases[static_cast<std::size_t>(which)];
         const std::size_t others = phase.launches - std::min(phase.launches, phase.collectives);
-        time += costs.*member * (others / step.steps) + costs.collective * (phase.collectives / step.steps);
+        time += product(costs.*member, others / step.steps) +
+                product(costs.collective, phase.collectives / step.steps);
     }
-    return time;
+    return bounded_time(time);
 }
 
 }  // namespace

@@ -5,15 +5,16 @@
 #include <array>
 #include <charconv>
 #include <istream>
-#include <limits>
 #include <map>
 #include <memory>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <astrolabe/core/limits.hpp>
 #include <astrolabe/experiment/calibration/kineto_trace.hpp>
 #include <astrolabe/experiment/results/fingerprint.hpp>
 
@@ -34,9 +35,24 @@ public:
     }
     [[nodiscard]] std::string fingerprint() const { return print_.text(); }
 
+    /// Nothing before this place is held any more.
+    void let_go() { let_go_ = before_ + static_cast<std::uint64_t>(gptr() - eback()); }
+    /// Why reading ended before the text did; empty: it did not.
+    [[nodiscard]] const std::string& excess() const { return excess_; }
+
 protected:
     int_type underflow() override {
         advance(eback(), egptr(), line_, column_);
+        before_ += static_cast<std::uint64_t>(egptr() - eback());
+        setg(buffer_.data(), buffer_.data(), buffer_.data());
+        if (before_ - let_go_ > kMostOfAnEvent) {
+            excess_ = fmt::format("an event, or what is between two, has more than {} bytes", kMostOfAnEvent);
+        } else if (before_ > kMostBytes) {
+            excess_ = fmt::format("the trace has more than {} bytes", kMostBytes);
+        }
+        if (!excess_.empty()) {
+            return traits_type::eof();
+        }
         const std::streamsize count =
             source_.sgetn(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
         setg(buffer_.data(), buffer_.data(), buffer_.data() + std::max<std::streamsize>(count, 0));
@@ -48,6 +64,10 @@ protected:
     }
 
 private:
+    /// What the parser and the reader hold at a time, and what fits in the numbers of a place.
+    static constexpr std::uint64_t kMostOfAnEvent = std::uint64_t{16} << 20;
+    static constexpr std::uint64_t kMostBytes = 2'000'000'000;
+
     static void advance(const char* from, const char* to, int& line, int& column) {
         for (const char* c = from; c != to; ++c) {
             line += *c == '\n' ? 1 : 0;
@@ -59,6 +79,9 @@ private:
     std::array<char, 64 * 1024> buffer_{};
     int line_ = 1;    // at the buffer's begin
     int column_ = 0;  // of the character before it
+    std::uint64_t before_ = 0;
+    std::uint64_t let_go_ = 0;
+    std::string excess_;
     Fingerprint print_;
 };
 
@@ -78,6 +101,20 @@ std::optional<std::int64_t> element_size(std::string_view type) {
     return found == kSizes.end() ? std::nullopt : std::optional(found->second);
 }
 
+/// As of `--ranks`; of a message 4 TiB, so that what all ranks have together is a number of bytes.
+constexpr std::int64_t kLargestWorld = std::int64_t{1} << 20;
+constexpr std::int64_t kMostOfAMessage = std::int64_t{1} << 42;
+
+/// `count` times as many bytes; nothing where no message has them.
+std::optional<std::int64_t> bytes_of(std::int64_t bytes, std::int64_t count) {
+    return count < 0 || bytes > kMostOfAMessage / std::max<std::int64_t>(count, 1)
+               ? std::nullopt
+               : std::optional(bytes * count);
+}
+
+/// Of times since 1970, 126 years, so that differences of them and of what lasts a day are times, too.
+constexpr std::int64_t kMostMicroseconds = 4'000'000'000'000'000;
+
 /// Nanoseconds of a number of microseconds with up to three decimals; further ones are cut off.
 std::optional<Nanoseconds> nanoseconds_of(std::string_view text) {
     const std::size_t point = text.find('.');
@@ -87,8 +124,8 @@ std::optional<Nanoseconds> nanoseconds_of(std::string_view text) {
     std::int64_t whole = 0;
     const std::string_view digits = text.substr(0, point);
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), whole);
-    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 1000 - 1;
-    if (error != std::errc() || end != digits.data() + digits.size() || whole > kMost || whole < -kMost) {
+    if (error != std::errc() || end != digits.data() + digits.size() || whole > kMostMicroseconds ||
+        whole < -kMostMicroseconds) {
         return std::nullopt;
     }
     std::int64_t decimals = 0;
@@ -160,7 +197,9 @@ public:
         return true;
     }
     bool start_object(std::size_t /*elements*/) override {
-        open('{');
+        if (!open('{')) {
+            return false;
+        }
         if (in_event()) {
             event_ = KinetoFields{};
         }
@@ -177,7 +216,9 @@ public:
         return is_kept;
     }
     bool start_array(std::size_t /*elements*/) override {
-        open('[');
+        if (!open('[')) {
+            return false;
+        }
         if (path_.size() == 6 && keys_[3] == "Input Dims" && in_events() && event_.dims.size() < 2) {
             event_.dims.emplace_back();
             is_in_dims_ = true;
@@ -193,6 +234,10 @@ public:
     }
     bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
                      const nlohmann::detail::exception& error) override {
+        if (!place_.excess().empty()) {
+            fail(place_.excess(), "is this the right file?");
+            return false;
+        }
         const std::string text = error.what();
         const std::size_t from = text.find("; ");
         fail(from == std::string::npos ? "this is no JSON" : "this is no JSON: " + text.substr(from + 2),
@@ -238,13 +283,22 @@ private:
         return path_.back() == '{' ? keys_.back() : keys_[keys_.size() - 2];
     }
 
-    void open(char kind) {
+    bool open(char kind) {
+        if (path_.size() == limits::kNesting) {
+            fail(fmt::format("its lists and objects are more than {} inside each other", limits::kNesting),
+                 "give the file that torch.profiler wrote, gzipped or not");
+            return false;
+        }
         path_.push_back(kind);
         keys_.emplace_back();
+        return true;
     }
     void close() {
         path_.pop_back();
         keys_.pop_back();
+        if (path_.size() <= 2) {  // behind an event
+            place_.let_go();
+        }
     }
 
     bool set_time(const std::string& text) {
@@ -253,7 +307,8 @@ private:
         }
         const std::optional<Nanoseconds> time = nanoseconds_of(text);
         if (!time) {
-            fail(fmt::format("'{}' is {} where a number of microseconds is expected", key(), text), "");
+            fail(fmt::format("'{}' is {} where a number of microseconds is expected", key(), text),
+                 fmt::format("times have no exponent, and are at most {}", kMostMicroseconds));
             return false;
         }
         (key() == "ts" ? event_.start : event_.duration) = *time;
@@ -279,12 +334,13 @@ private:
             }
         } else if (is_in_dims_ && path_.size() == 6) {
             event_.dims.back().push_back(value);
-        } else if (path_.size() == 2 && keys_[0] == "distributedInfo" && value >= 0) {
-            if (key() == "rank") {
-                trace_.rank = static_cast<std::size_t>(value);
-            } else if (key() == "world_size") {
-                trace_.ranks = static_cast<std::size_t>(value);
+        } else if (path_.size() == 2 && keys_[0] == "distributedInfo" && value >= 0 &&
+                   (key() == "rank" || key() == "world_size")) {
+            if (value > kLargestWorld) {
+                fail(fmt::format("'{}' is {}, expected at most {}", key(), value, kLargestWorld), "");
+                return false;
             }
+            (key() == "rank" ? trace_.rank : trace_.ranks) = static_cast<std::size_t>(value);
         }
         return true;
     }
@@ -308,15 +364,16 @@ private:
             if (!size) {
                 break;  // a list of tensors, or a scalar
             }
-            std::int64_t bytes = *size;
+            std::optional<std::int64_t> bytes = *size;
             for (const std::int64_t dim : event_.dims[i]) {
-                if (dim < 0 || (dim > 0 && bytes > std::numeric_limits<std::int64_t>::max() / dim)) {
-                    fail(fmt::format("'{}' has a tensor with a side of {}", event_.name, dim), "");
+                bytes = bytes_of(*bytes, dim);
+                if (!bytes) {
+                    fail(fmt::format("'{}' has a tensor with a side of {}", event_.name, dim),
+                         "a tensor has 0 to 4 TiB");
                     return false;
                 }
-                bytes *= dim;
             }
-            sizes.emplace_back(bytes);
+            sizes.emplace_back(*bytes);
         }
         return true;
     }
@@ -343,6 +400,12 @@ private:
         if (!event_.start || !event_.duration || *event_.duration < 0) {
             return missing(event_.start ? "'dur' that is 0 or more" : "'ts'");
         }
+        if (*event_.duration > kMostTraceTime - duration_) {
+            fail(fmt::format("events up to '{}' last more than a day together", event_.name),
+                 "'dur' is in microseconds");
+            return false;
+        }
+        duration_ += *event_.duration;
         const std::uint32_t name = index_of(event_.name);
         if (is_device) {
             return keep_device_event(name, is_kernel);
@@ -381,8 +444,17 @@ private:
                      "its sizes cannot be read");
                 return false;
             }
-            device.sent = Bytes(*event_.in_elements * *size);
-            device.received = Bytes(*event_.out_elements * *size);
+            for (const auto& [elements, bytes] : {std::pair{*event_.in_elements, &device.sent},
+                                                  std::pair{*event_.out_elements, &device.received}}) {
+                const std::optional<std::int64_t> message = bytes_of(*size, elements);
+                if (!message) {
+                    fail(fmt::format("'{}' has a message of {} elements of {} bytes", event_.name, elements,
+                                     *size),
+                         "a message has 0 to 4 TiB");
+                    return false;
+                }
+                *bytes = Bytes(*message);
+            }
         }
         trace_.device_events.push_back(device);
         return true;
@@ -394,6 +466,7 @@ private:
     std::string path_;               // what is open: '{' and '['
     std::vector<std::string> keys_;  // of each of them, the last key; "" of a list
     KinetoFields event_;
+    Nanoseconds duration_ = 0;  // of all events that are kept
     bool is_in_dims_ = false;
     bool has_events_ = false;
     std::unordered_map<std::string, std::uint32_t> indices_;
@@ -415,6 +488,14 @@ Result<KinetoTrace> read_kineto_trace(std::istream& text, const std::string& nam
 }
 
 Result<KinetoTrace> read_kineto_trace(const std::filesystem::path& path) {
+    std::error_code failure;
+    if (!std::filesystem::is_regular_file(path, failure)) {
+        return Diagnostic{"calibrate.trace",
+                          {},
+                          fmt::format("cannot read '{}': it is no regular file", path.string()),
+                          "",
+                          {}};
+    }
     GzipBuffer buffer(path);
     if (!buffer.is_open()) {
         return Diagnostic{"calibrate.trace", {}, fmt::format("cannot read '{}'", path.string()), "", {}};

@@ -122,12 +122,12 @@ private:
         if (words.empty()) {
             return;
         }
+        const int shift = static_cast<int>(text.data() - raw.data());
         if (words.front().text.starts_with('#')) {
-            read_comment(words, text);
+            read_comment(words, text, line, shift);
             return;
         }
         // A row begins with two whole numbers; what does not is of other programs.
-        const int shift = static_cast<int>(text.data() - raw.data());
         if (words.size() >= 3 && number<std::int64_t>(words[0].text) && number<std::int64_t>(words[1].text)) {
             read_row(words, line, shift);
         } else if (!log_.kind && text.find("_perf") != std::string_view::npos) {
@@ -135,7 +135,7 @@ private:
         }
     }
 
-    void read_comment(const std::vector<Word>& words, std::string_view text) {
+    void read_comment(const std::vector<Word>& words, std::string_view text, int line, int shift) {
         const auto is = [&](std::size_t i, std::string_view word) {
             return i < words.size() && words[i].text == word;
         };
@@ -168,7 +168,7 @@ private:
         } else if (is(1, "nThread") || is(1, "Collective")) {
             for (std::size_t i = 1; i + 1 < words.size(); ++i) {
                 if (words[i].text == "nThread" || words[i].text == "nGpus") {
-                    log_.devices_per_process *= number<std::size_t>(words[i + 1].text).value_or(1);
+                    multiply_devices(words[i + 1], line, shift);
                 }
                 log_.is_graph |= words[i].text == "graph:" && words[i + 1].text != "0";
             }
@@ -176,6 +176,19 @@ private:
                 log_.kind = kind_named_in(text);
             }
         }
+    }
+
+    void multiply_devices(const Word& word, int line, int shift) {
+        constexpr std::size_t kMost = std::size_t{1} << 20;  // as of ranks
+        const std::size_t more = number<std::size_t>(word.text).value_or(0);
+        if (more < 1 || more > kMost / log_.devices_per_process) {
+            error(line, word.column + shift,
+                  fmt::format("'{}' after {} devices of a process, expected 1 to {} in all", word.text,
+                              log_.devices_per_process, kMost),
+                  "nThread times nGpus devices are launched on by one process");
+            return;
+        }
+        log_.devices_per_process *= more;
     }
 
     void read_row(const std::vector<Word>& words, int line, int shift) {

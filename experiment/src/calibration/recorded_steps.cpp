@@ -158,7 +158,9 @@ public:
                                "call prof.step() after each iteration");
         }
         for (StepRecord& step : record.steps) {
-            record_phases(step);
+            if (std::optional<Diagnostic> error = record_phases(step)) {
+                return *error;
+            }
         }
         if (std::optional<Diagnostic> error = record_kernels(record)) {
             return *error;
@@ -181,7 +183,19 @@ private:
                 static_cast<std::size_t>(end - events.begin())};
     }
 
-    void record_phases(StepRecord& step) {
+    /// Phases that overlap count a call more than once.
+    [[nodiscard]] std::optional<Diagnostic> too_long(const StepRecord& step, const PhaseRecord& phase) const {
+        if (phase.blocked <= kMostTraceTime && phase.collective_calls <= kMostTraceTime) {
+            return std::nullopt;
+        }
+        return trace_error(
+            trace_.file,
+            fmt::format("calls in '{}' of '{}' take more than a day",
+                        to_string(static_cast<StepPhase>(&phase - step.phases.data())), step.name),
+            "its annotations overlap: record one pipeline at a time");
+    }
+
+    std::optional<Diagnostic> record_phases(StepRecord& step) {
         const auto [first, end] = within(trace_.annotations, step.start, step.start + step.duration);
         for (std::size_t i = first; i < end; ++i) {
             const HostInterval& interval = trace_.annotations[i];
@@ -200,11 +214,15 @@ private:
                 if (is_waiting(name)) {
                     phase.blocked += trace_.calls[c].duration;
                     phase.host -= trace_.calls[c].duration;
+                    if (std::optional<Diagnostic> error = too_long(step, phase)) {
+                        return error;
+                    }
                 }
                 phase.launches += is_launch(name) ? 1 : 0;
             }
         }
         record_calls(step);
+        return std::nullopt;
     }
 
     void record_calls(StepRecord& step) const {
@@ -282,7 +300,10 @@ private:
                                    "Reduce");
             }
             step->collectives.push_back(collective(kernel, *nccl, trace_.calls[call->second]));
-            count_call(*step, trace_.calls[call->second].start, step->collectives.back().call);
+            if (std::optional<Diagnostic> error =
+                    count_call(*step, trace_.calls[call->second].start, step->collectives.back().call)) {
+                return error;
+            }
         }
         for (StepRecord& step : record.steps) {
             std::ranges::stable_sort(step.collectives, {}, &CollectiveRecord::start);
@@ -291,7 +312,7 @@ private:
     }
 
     /// Counts a collective's call in the phase in which it was issued.
-    void count_call(StepRecord& step, Nanoseconds launch, Nanoseconds call) const {
+    std::optional<Diagnostic> count_call(StepRecord& step, Nanoseconds launch, Nanoseconds call) const {
         const auto [first, end] = within(trace_.annotations, step.start, step.start + step.duration);
         for (std::size_t i = first; i < end; ++i) {
             const HostInterval& interval = trace_.annotations[i];
@@ -302,8 +323,12 @@ private:
                 PhaseRecord& phase = step.phases[static_cast<std::size_t>(known - kPhaseNames.begin())];
                 ++phase.collectives;
                 phase.collective_calls += call;
+                if (std::optional<Diagnostic> error = too_long(step, phase)) {
+                    return error;
+                }
             }
         }
+        return std::nullopt;
     }
 
     /// The innermost interval of a thread that holds an instant.

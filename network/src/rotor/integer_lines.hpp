@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/diagnostic.hpp>
+#include <astrolabe/network/rotor/factorisation.hpp>
 
 namespace astrolabe::network::rotor {
 
@@ -40,6 +41,11 @@ public:
         values_.clear();
         columns_.clear();
         while (true) {
+            if (values_.size() == kMostNumbers) {
+                fail_at(at_,
+                        fmt::format("the line has more than {} numbers, expected {}", kMostNumbers, what),
+                        "is this the right file?");
+            }
             read_value(what);
             if (at_ == end_ || *at_ == '\n') {
                 break;
@@ -90,6 +96,9 @@ public:
     }
 
 private:
+    /// Of a line: the longest ones say where each uplink of each rack leads.
+    static constexpr std::size_t kMostNumbers = std::size_t{kMaxRacks} * kMaxRacks;
+
     void read_value(std::string_view what) {
         std::int64_t value = 0;
         const auto [behind, failure] = std::from_chars(at_, end_, value);

@@ -343,7 +343,7 @@ Result<TopologyFile> read_topology(std::string text, std::string name) {
 }
 
 Result<TopologyFile> load_topology(const std::filesystem::path& path) {
-    constexpr std::uintmax_t kMostBytes = std::uintmax_t{2} << 30;
+    constexpr std::uintmax_t kMostBytes = (std::uintmax_t{2} << 30) - 1;  // a column fits in an int
     const SourceRange where{std::make_shared<const SourceText>(SourceText{path.string(), {}}), 0, 0, 1};
     std::error_code failure;
     std::ifstream file(path, std::ios::binary);

@@ -55,7 +55,7 @@ struct TopologyFile {
 
 /// `name` stands for the file in diagnostics.
 [[nodiscard]] Result<TopologyFile> read_topology(std::string text, std::string name);
-/// Files up to 2 GiB.
+/// Files below 2 GiB.
 [[nodiscard]] Result<TopologyFile> load_topology(const std::filesystem::path& path);
 
 /// In pieces of about a superslice, in order. Precondition: `topology.paths` has a path for each pair of

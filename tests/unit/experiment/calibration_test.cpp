@@ -257,6 +257,7 @@ TEST(NcclLog, ReadsRowsRanksAndMachineWhateverStandsBetween) {
     EXPECT_EQ(log->ranks, 2U);
     EXPECT_EQ(log->machine, "Some GPU");
     EXPECT_TRUE(log->is_graph);
+    EXPECT_EQ(log->devices_per_process, 1U);
     ASSERT_EQ(log->points.size(), 2U);  // no row of size 0
     EXPECT_EQ(log->points[0].size, 1_KiB);
     EXPECT_EQ(log->points[0].time, 10_us + 500_ns);
@@ -271,6 +272,10 @@ TEST(NcclLog, RefusesWhatItDoesNotUnderstandWithTheLine) {
           std::tuple{head + "8 2 float nan 0 0 N/A 1 0 0 N/A\n", 3, "'nan' where a time"},
           std::tuple{head + "8 2 float 1 0 0 3 1 0 0 0\n", 3, "the test found the result wrong ('3')"},
           std::tuple{head + "16 2 float 1 0 0 0 1 0 0 0\n8 2 float 1 0 0 0 1 0 0 0\n", 4, "size 8 after 16"},
+          std::tuple{std::string("# nThread 9223372036854775807 nGpus 2\n"), 1,
+                     "'9223372036854775807' after 1 devices of a process, expected 1 to 1048576"},
+          std::tuple{std::string("# a\n# nThread 1024 nGpus 1025\n"), 2, "'1025' after 1024 devices"},
+          std::tuple{std::string("# nThread 0 nGpus 1\n"), 1, "'0' after 1 devices"},
           std::tuple{std::string("8 2 float 1 0 0 0 1 0 0 0\n"), 1, "a row before the line with the names"},
           std::tuple{std::string("{\"json\": 1}\n"), 0, "no row of nccl-tests is in it"},
           std::tuple{std::string(), 0, "no row of nccl-tests is in it"}}) {

@@ -2,6 +2,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -92,6 +93,71 @@ TEST(Kineto, RefusesWhatItDoesNotUnderstandWithThePlace) {
     }
 }
 
+/// Of NCCL, that has sent so many floats.
+std::string sending(const std::string& elements) {
+    return event("kernel", "ncclDevKernel_SendRecv(x)", "1", "1",
+                 "\"stream\": 7, \"correlation\": 4, \"Out msg nelems\": 1, \"dtype\": \"Float\", \"In msg "
+                 "nelems\": " +
+                     elements);
+}
+
+// 2^40 floats of 4 bytes are 4 TiB, the most. 4e15 us are 126 years, the latest. 86,400 s are a day, the most
+// that all events last.
+TEST(Kineto, NumbersThatNoTraceHasAreRefusedWithThePlace) {
+    const std::string id = R"("stream": 7, "correlation": 4)";
+    EXPECT_EQ(read_text(trace_of({sending("1099511627776")}))->device_events[0].sent,
+              Bytes(std::int64_t{4} << 40));
+    EXPECT_TRUE(read_text(trace_of({event("kernel", "k", "4000000000000000", "86400000000", id)})));
+    for (const auto& [events, line, message] :
+         {std::tuple{std::vector{sending("1099511627777")}, 4,
+                     "a message of 1099511627777 elements of 4 bytes"},
+          std::tuple{std::vector{sending("9223372036854775807")}, 4,
+                     "a message of 9223372036854775807 elements"},
+          std::tuple{std::vector{sending("-1")}, 4, "a message of -1 elements"},
+          std::tuple{std::vector{event("kernel", "k", "4000000000000001", "1", id)}, 4,
+                     "'ts' is 4000000000000001 where"},
+          std::tuple{std::vector{event("kernel", "k", "1", "9223372036854775", id)}, 4,
+                     "'dur' is 9223372036854775 where"},
+          std::tuple{
+              std::vector{event("kernel", "k", "1", "86400000000", id), event("kernel", "l", "1", "1", id)},
+              5, "events up to 'l' last more than a day"},
+          std::tuple{std::vector{event("user_annotation", "a", "1", "1",
+                                       R"("Input Dims": [[2199023255552, 2]], "Input type": ["bool"])"),
+                                 event("user_annotation", "b", "1", "1",
+                                       R"("Input Dims": [[2199023255552, 3]], "Input type": ["bool"])")},
+                     5, "a tensor with a side of 3"}}) {
+        const Result<KinetoTrace> trace = read_text(trace_of(events));
+        ASSERT_FALSE(trace) << message;
+        EXPECT_EQ(trace.error().front().where.line, line) << trace.error().front().render();
+        EXPECT_NE(trace.error().front().message.find(message), std::string::npos)
+            << trace.error().front().message;
+    }
+    const Result<KinetoTrace> world = read_text("{\"distributedInfo\": {\"world_size\": 1048577}}");
+    ASSERT_FALSE(world);
+    EXPECT_NE(world.error().front().message.find("'world_size' is 1048577"), std::string::npos);
+}
+
+TEST(Kineto, WhatIsHeldAtATimeIsBounded) {
+    const Result<KinetoTrace> deep = read_text("{\"x\":\n" + std::string(100, '['));
+    ASSERT_FALSE(deep);
+    EXPECT_NE(deep.error().front().message.find("more than 100 inside each other"), std::string::npos)
+        << deep.error().front().message;
+    EXPECT_EQ(deep.error().front().where.to_string(), "trace.json:2:100");  // with the object, the 101st
+    // 16 MiB, and no more than a buffer of 64 KiB behind them.
+    const Result<KinetoTrace> large =
+        read_text("{\"traceEvents\": [\n{\"name\": \"" + std::string(17U << 20U, 'x') + "\"}]}");
+    ASSERT_FALSE(large);
+    EXPECT_NE(large.error().front().message.find("more than 16777216 bytes"), std::string::npos)
+        << large.error().front().message;
+    EXPECT_GT(large.error().front().where.column, 16 << 20);
+    EXPECT_LT(large.error().front().where.column, (16 << 20) + (128 << 10));
+    // What is passed over is not held: 34 events of half a mebibyte are read.
+    const std::string passed = R"({"ph": "M", "name": ")" + std::string(512U << 10U, 'x') + "\"}";
+    EXPECT_TRUE(read_text(trace_of(std::vector<std::string>(34, passed))));
+    EXPECT_NE(read_kineto_trace("/dev/null").error().front().message.find("no regular file"),
+              std::string::npos);
+}
+
 /// A step of 100 us from `start`: forward 10 to 50 us with two launches and 20 us of waiting, an all-reduce
 /// that starts `late` us after 60 us.
 std::string small_trace(int rank, int start, int late) {
@@ -168,6 +234,35 @@ TEST(Kineto, RefusesTracesThatDoNotBelongTogether) {
     later.rank = 1;
     later.steps.front().collectives.front().end += 60'000;
     EXPECT_TRUE(match_collectives({*record, later})->front().clocks_disagree);
+}
+
+// A call of half a day in three phases that overlap is 1.5 days of waiting, where all events last half a day.
+TEST(Kineto, PhasesThatCountCallsTooOftenAreRefused) {
+    const std::string phase = event("user_annotation", "## forward ##", "1", "10");
+    const Result<TraceRecord> record = record_steps(*read_text(trace_of(
+        {event("user_annotation", "ProfilerStep#3", "0", "100"), phase, phase, phase,
+         event("cuda_runtime", "cudaStreamSynchronize", "2", "43200000000", R"("correlation": 1)")})));
+    ASSERT_FALSE(record);
+    EXPECT_EQ(record.error().front().message, "calls in 'forward' of 'ProfilerStep#3' take more than a day");
+}
+
+/// One launch in a forward of `milliseconds`, or as many as are asked for.
+TraceRecord forward_of(std::size_t rank, std::int64_t milliseconds, std::size_t launches) {
+    TraceRecord record{.file = "trace.json", .fingerprint = "", .device = "", .rank = rank, .steps = {}};
+    StepRecord& step = record.steps.emplace_back();
+    step.kernels = launches;
+    PhaseRecord& forward = step.phases[static_cast<std::size_t>(StepPhase::kForward)];
+    forward = {.is_there = true, .host = milliseconds * 1'000'000, .blocked = 0, .launches = launches};
+    return record;
+}
+
+// Rank 1 has 10,000 launches, rank 0 one of half a day: 10,000 of these are 5,000 days, and a time has at
+// most 2^63 ps, 106 days.
+TEST(Kineto, HostTimesBeyondTheLongestAreTheLongest) {
+    const HostFit fit = fit_host({forward_of(0, 43'200'000, 1), forward_of(1, 10, 10'000)});
+    EXPECT_EQ(fit.ranks.at(1).measured, 10_ms);
+    EXPECT_EQ(fit.ranks.at(1).fitted, Time(std::numeric_limits<std::int64_t>::max()));
+    EXPECT_EQ(fit.ranks.at(0).fitted, 1_us);
 }
 
 /// Of a step of eight V100 of which all ranks were traced; empty where the traces are not there.

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <regex>
 #include <sstream>
@@ -272,6 +274,28 @@ TEST_P(EveryLine, CutSwappedOrOutOfRangeIsRefusedThere) {
 
 INSTANTIATE_TEST_SUITE_P(TopologyFile, EveryLine, ::testing::Bool(),
                          [](const auto& one) { return one.param ? "OnePath" : "SeveralPaths"; });
+
+// 512 racks of 512 uplinks have 262,144 numbers on a line, so the 262,145th is refused, behind as many digits
+// and spaces.
+TEST(TopologyFile, ALineWithoutEndAndAFileThatIsTooLargeAreNotKept) {
+    std::string line;
+    for (int i = 0; i < 262'145; ++i) {
+        line += "1 ";
+    }
+    const Diagnostic error = refusal_of(line);
+    EXPECT_NE(error.message.find("more than 262144 numbers"), std::string::npos) << error.message;
+    EXPECT_EQ(error.where.column, 2 * 262'144 + 1);
+
+    const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "large_topology.txt";
+    std::ofstream(file) << "32 4 4 8\n";
+    std::filesystem::resize_file(file, std::uintmax_t{2} << 30);  // without a byte on the disk
+    const Result<TopologyFile> read = load_topology(file);
+    std::filesystem::remove(file);
+    ASSERT_FALSE(read);
+    EXPECT_NE(read.error().front().message.find("2147483648 bytes, expected at most 2147483647"),
+              std::string::npos)
+        << read.error().front().message;
+}
 
 TEST(TopologyFile, AFileThatIsNotThere) {
     const Result<TopologyFile> read = load_topology("no/such/topology.txt");

@@ -13,10 +13,13 @@
 /// `In msg nelems`, `Out msg nelems` and `dtype`.
 ///
 /// `ts` and `dur` are microseconds with up to three decimals, read without rounding. The file is read as a
-/// stream; memory is proportional to the events that are kept, about 48 B each.
+/// stream; memory is proportional to the events that are kept, about 48 B each. Times are within 126 years of
+/// their origin, all durations together at most a day, messages at most 4 TiB, ranks at most 2^20; an event
+/// has at most 16 MiB of text, and a trace, unpacked, 2 GB.
 ///
 /// Errors name the file, the line and the column behind the event: no JSON, a trace that ends early, no
-/// `traceEvents`, an event that lacks what its category needs, a type of elements that is not known.
+/// `traceEvents`, an event that lacks what its category needs, a type of elements that is not known, what is
+/// beyond these limits.
 #pragma once
 
 #include <cstddef>
@@ -34,6 +37,9 @@ namespace astrolabe::experiment {
 
 /// Since an origin of the trace, and between two events: what the profiler records is no finer.
 using Nanoseconds = std::int64_t;
+
+/// A day: what all events of a trace that are kept take together, so that sums of them are times.
+inline constexpr Nanoseconds kMostTraceTime = 24 * 3600 * Nanoseconds{1'000'000'000};
 
 /// What ran on the device.
 struct DeviceEvent {
