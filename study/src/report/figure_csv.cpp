@@ -10,10 +10,11 @@ std::string csv_text(const Json& value) {
     if (value.is_null()) {
         return "";
     }
-    if (!value.is_string()) {
-        return value.dump();
+    if (value.is_string()) {
+        return experiment::csv_field(value.get<std::string>());
     }
-    return experiment::csv_field(value.get<std::string>());
+    // A list or a mapping has commas and quotes of its own.
+    return value.is_structured() ? experiment::csv_field(value.dump()) : value.dump();
 }
 
 }  // namespace

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,50 +23,88 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kSummary = "summary.json";
 
-/// Lines of fields, as RFC 4180 has them.
-std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
-    std::vector<std::vector<std::string>> lines;
-    std::vector<std::string> line{""};
+/// Calls `use` with each field of the line that begins at `at`, as RFC 4180 has them, until it gives false.
+/// Where the next line begins; nothing where the text ends first.
+template <class Use>
+std::optional<std::size_t> for_each_field(std::string_view text, std::size_t at, const Use& use) {
+    std::string field;
     bool is_quoted = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
+    for (; at < text.size(); ++at) {
+        const char c = text[at];
         if (c == '"') {
-            if (is_quoted && i + 1 < text.size() && text[i + 1] == '"') {
-                line.back() += text[i++];
+            if (is_quoted && at + 1 < text.size() && text[at + 1] == '"') {
+                field += text[at++];
             } else {
                 is_quoted = !is_quoted;
             }
-        } else if (c == ',' && !is_quoted) {
-            line.emplace_back();
-        } else if (c == '\n' && !is_quoted) {
-            lines.push_back(std::move(line));
-            line = {""};
+        } else if ((c == ',' || c == '\n') && !is_quoted) {
+            const bool is_last = c == '\n';
+            if (!use(field) || is_last) {
+                return is_last ? std::optional(at + 1) : std::nullopt;
+            }
+            field.clear();
         } else {
-            line.back() += c;
+            field += c;
         }
     }
-    return lines;
+    return std::nullopt;
 }
 
-/// A file of rows with named columns; empty where there is none.
+/// A file of rows with named columns; empty where there is none. It keeps the text and where rows begin, and
+/// a row is read anew for each of its values.
 class CsvTable {
 public:
-    explicit CsvTable(const std::string& text)
-        : lines_(parse_csv(text)) {}
+    explicit CsvTable(std::string text)
+        : text_(std::move(text)) {
+        std::optional<std::size_t> next = for_each_field(text_, 0, [this](const std::string& field) {
+            if (columns_.size() < kMostColumns) {
+                columns_.push_back(field);
+            }
+            return true;
+        });
+        while (next && rows_.size() <= limits::kTableRows) {
+            const std::size_t row = *next;
+            next = for_each_field(text_, row, [](const std::string&) { return true; });
+            if (next) {
+                rows_.push_back(row);
+            }
+        }
+    }
 
-    [[nodiscard]] std::size_t size() const { return lines_.empty() ? 0 : lines_.size() - 1; }
+    /// One more than limits::kTableRows stands for any more.
+    [[nodiscard]] std::size_t size() const { return rows_.size(); }
     /// Empty where there is no such column.
     [[nodiscard]] std::string text(std::size_t row, const char* column) const {
-        const auto found = std::find(lines_[0].begin(), lines_[0].end(), column);
-        const auto place = static_cast<std::size_t>(found - lines_[0].begin());
-        return place < lines_[row + 1].size() ? experiment::text_of_csv(lines_[row + 1][place]) : "";
+        const auto found = std::find(columns_.begin(), columns_.end(), column);
+        if (found == columns_.end()) {
+            return "";
+        }
+        std::string value;
+        auto before = found - columns_.begin();
+        static_cast<void>(for_each_field(text_, rows_[row], [&](const std::string& field) {
+            if (before == 0) {
+                value = experiment::text_of_csv(field);
+            }
+            return before-- > 0;
+        }));
+        return value;
     }
     [[nodiscard]] double number(std::size_t row, const char* column) const {
         return std::strtod(text(row, column).c_str(), nullptr);
     }
+    /// 0 where there is no number that counts something.
+    [[nodiscard]] std::size_t count(std::size_t row, const char* column) const {
+        constexpr double kMost = 0x1p53;  // what a double counts
+        const double value = number(row, column);
+        return value >= 0 && value <= kMost ? static_cast<std::size_t>(value) : 0;
+    }
 
 private:
-    std::vector<std::vector<std::string>> lines_;
+    static constexpr std::size_t kMostColumns = 256;  // the first ones; tables of runs have some 16
+
+    std::string text_;
+    std::vector<std::string> columns_;
+    std::vector<std::size_t> rows_;
 };
 
 std::string tasks_text(const CsvTable& operations) {
@@ -86,7 +127,7 @@ std::string tasks_text(const CsvTable& operations) {
 std::string gantt_text(const CsvTable& operations) {
     std::map<std::size_t, std::vector<std::size_t>> by_iteration;
     for (std::size_t i = 0; i < operations.size(); ++i) {
-        by_iteration[static_cast<std::size_t>(operations.number(i, "iteration"))].push_back(i);
+        by_iteration[operations.count(i, "iteration")].push_back(i);
     }
     std::vector<std::size_t> counts;
     std::vector<std::size_t> iterations;
@@ -138,6 +179,22 @@ std::string links_of(const CsvTable& links) {
     });
 }
 
+Diagnostic no_table(const std::filesystem::path& file, const std::string& reason) {
+    return {"report.table",
+            {},
+            fmt::format("'{}' {}", file.string(), reason),
+            "name a folder that `astrolabe run --out` wrote",
+            {}};
+}
+
+Diagnostic no_summary(const std::filesystem::path& folder, const std::string& reason) {
+    return {"report.summary",
+            {},
+            fmt::format("'{}' {}", (folder / kSummary).string(), reason),
+            "name a folder that `astrolabe run --out` wrote",
+            {}};
+}
+
 }  // namespace
 
 bool is_run_folder(const std::filesystem::path& folder) {
@@ -148,16 +205,19 @@ bool is_run_folder(const std::filesystem::path& folder) {
 Result<RunFolder> read_run_folder(const std::filesystem::path& folder) {
     RunFolder run;
     StoredResult& result = run.row.result;
-    result.summary = parse_json<Json>(text_of_file(folder / kSummary).value_or(""));
+    const std::optional<std::string> summary = text_of_file(folder / kSummary, limits::kTotalBytes);
+    if (!summary) {
+        return no_summary(folder, why_not_read(folder / kSummary, limits::kTotalBytes));
+    }
+    if (place_of_deep_nesting(*summary)) {
+        return no_summary(
+            folder, fmt::format("has more than {} lists and objects inside each other", limits::kNesting));
+    }
+    result.summary = parse_json<Json>(*summary);
     for (const char* key : {"name", "version", "fingerprint", "mean_iteration_time_s", "total_time_s",
                             "iteration_time_s", "exposed_s", "collectives", "traffic_bytes", "network"}) {
         if (!result.summary.is_object() || !result.summary.contains(key)) {
-            return Diagnostic{
-                "report.summary",
-                {},
-                fmt::format("'{}' is no summary of a run: it has no '{}'", (folder / kSummary).string(), key),
-                "name a folder that `astrolabe run --out` wrote",
-                {}};
+            return no_summary(folder, fmt::format("is no summary of a run: it has no '{}'", key));
         }
     }
     run.name = result.summary["name"];
@@ -167,16 +227,28 @@ Result<RunFolder> read_run_folder(const std::filesystem::path& folder) {
     result.status = PointStatus::kDone;
     result.fingerprint = run.row.point.key;
     Diagnostics errors;
-    const auto content_of = [&](const char* name) {
-        const std::optional<std::string> content = text_of_file(folder / name);
-        if (std::optional<Diagnostic> error = experiment::not_of_run(result.summary, folder, name, content)) {
+    const auto content_of = [&](const char* name, std::size_t most) {
+        std::optional<std::string> content = text_of_file(folder / name, most);
+        std::error_code ignored;
+        if (!content && std::filesystem::exists(folder / name, ignored)) {
+            errors.push_back(no_table(folder / name, why_not_read(folder / name, most)));
+        } else if (std::optional<Diagnostic> error =
+                       experiment::not_of_run(result.summary, folder, name, content)) {
             errors.push_back(*std::move(error));
         }
-        return content.value_or("");
+        return std::move(content).value_or("");
     };
-    result.resolved = content_of("resolved.yaml");
-    const CsvTable operations(content_of("operations.csv"));
-    const CsvTable links(content_of("links.csv"));
+    const auto table_of = [&](const char* name) {
+        CsvTable table(content_of(name, limits::kTableBytes));
+        if (table.size() > limits::kTableRows) {
+            errors.push_back(
+                no_table(folder / name, fmt::format("has more than {} rows", limits::kTableRows)));
+        }
+        return table;
+    };
+    result.resolved = content_of("resolved.yaml", limits::kFileBytes);
+    const CsvTable operations = table_of("operations.csv");
+    const CsvTable links = table_of("links.csv");
     if (!errors.empty()) {
         return errors;
     }

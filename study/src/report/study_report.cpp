@@ -3,6 +3,7 @@
 #include "../sweep/run_details.hpp"
 #include "answer.hpp"
 #include "network_kinds.hpp"
+#include "page_data.hpp"
 #include "picture_files.hpp"
 #include "run_folder.hpp"
 #include "study_figures.hpp"
@@ -319,7 +320,8 @@ Result<StudyReport> gather(const std::filesystem::path& folder, const ReportOpti
     report.study = source->study;
     report.dimensions = dimensions_json(axes, components);
     report.repeat = source->repeat;
-    report.rows = std::move(source->rows);  // where the axes point stays where it is
+    report.rows = std::move(source->rows);      // where the axes point stays where it is
+    static_cast<void>(runs_json(report.rows));  // what the page could not show is an error here
     add_answer(report, axes, options.contest, cost);
     return report;
 }

@@ -130,7 +130,7 @@ std::string quantity_error(std::string_view quantity) {
 
 Measure RunOutput::of_messages(std::string_view which) {
     if (!times_) {
-        const std::optional<std::string> text = text_of_file(folder_ / "flows.csv");
+        const std::optional<std::string> text = text_of_file(folder_ / "flows.csv", kAnyBytes);
         std::optional<std::size_t> column;
         times_.emplace();
         const auto header = [&](const std::vector<std::string_view>& cells) {
@@ -158,7 +158,7 @@ Measure RunOutput::of_messages(std::string_view which) {
 }
 
 Measure RunOutput::of_intervals(const std::string& column, const Intervals& intervals) const {
-    const std::optional<std::string> text = text_of_file(folder_ / "throughput.csv");
+    const std::optional<std::string> text = text_of_file(folder_ / "throughput.csv", kAnyBytes);
     std::optional<std::size_t> from;
     std::optional<std::size_t> to;
     std::optional<std::size_t> value;

@@ -85,7 +85,7 @@ template <class Use>
 std::optional<Diagnostic> read_json(const std::filesystem::path& file, const Use& use) {
     const std::optional<std::string> text = text_of_file(file);
     if (!text) {
-        return record_error(file, "it is not there, or cannot be read");
+        return record_error(file, "it is not there, or " + why_not_read(file));
     }
     try {
         if (place_of_deep_nesting(*text)) {

@@ -37,7 +37,7 @@ std::string PointKeys::contents_of(const std::filesystem::path& path) {
         replace_files(*tree, false);
         print.add(to_yaml(*tree));
     } else {
-        print.add(text_of_file(path).value_or(""));
+        print.add(text_of_file(path, kAnyBytes).value_or(""));
     }
     return "contents " + print.text();
 }

@@ -44,8 +44,8 @@ Json run_jobs_point(const std::string& key, const experiment::Experiment& experi
     }
     const experiment::JobsRun run = experiment::run_jobs(experiment, {});
     if (!run.finished) {
-        return result_json(
-            failed_result(key, fmt::format("stalled after {} simulated\n{}", readable(run.total), run.stall)));
+        return result_json(failed_result(
+            key, fmt::format("stalled after {} simulated\n{}", readable(run.total), run.stall)));
     }
     StoredResult result;
     result.key = key;
@@ -257,7 +257,8 @@ private:
             // For points that start after this one, which are children of this process.
             experiment::read_slow_methods(told["slow_methods"], components_);
         }
-        if (std::optional<StoredResult> result = result_in(told)) {
+        std::variant<StoredResult, std::string> read = result_in(told);
+        if (auto* result = std::get_if<StoredResult>(&read)) {
             if (result->status == PointStatus::kDone) {
                 result->wall_seconds = wall;
                 actual_ += wall;

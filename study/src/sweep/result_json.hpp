@@ -1,7 +1,8 @@
 /// A result of a point on its way between processes.
 #pragma once
 
-#include <optional>
+#include <string>
+#include <variant>
 
 #include <nlohmann/json.hpp>
 
@@ -10,7 +11,9 @@
 namespace astrolabe::study {
 
 [[nodiscard]] nlohmann::ordered_json result_json(const StoredResult& result);
-/// Nothing if it is no result.
-[[nodiscard]] std::optional<StoredResult> result_in(const nlohmann::ordered_json& json);
+/// Or why it is none.
+[[nodiscard]] std::variant<StoredResult, std::string> result_in(const nlohmann::ordered_json& json);
+/// Why tables cannot be made of the summary of a point that is done; empty: they can.
+[[nodiscard]] std::string summary_defect(const nlohmann::ordered_json& summary);
 
 }  // namespace astrolabe::study

@@ -1,5 +1,6 @@
 #include "detail_rows.hpp"
 #include "point_claims.hpp"
+#include "result_json.hpp"
 #include "sqlite_database.hpp"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <astrolabe/core/json_text.hpp>
 #include <astrolabe/experiment/results/output_folder.hpp>
 #include <astrolabe/study/sweep/result_store.hpp>
 
@@ -116,8 +118,19 @@ std::string crc_of(const std::string& text) {
     return TextSum().add(text).text();
 }
 
-Json json_or_null(const std::string& text) {
-    return text.empty() ? Json() : Json::parse(text);
+/// `what` is the row that has the text, as the error names it.
+void check_nesting(const std::string& text, const std::string& what) {
+    if (place_of_deep_nesting(text)) {
+        throw SqliteDamage(
+            fmt::format("it is damaged: {} has more than {} lists and objects inside each other", what,
+                        limits::kNesting));
+    }
+}
+
+/// Throws what nlohmann::json does.
+Json json_in(const std::string& text, const std::string& what) {
+    check_nesting(text, what);
+    return Json::parse(text);
 }
 
 PointStatus status_of(const std::string& text) {
@@ -136,12 +149,16 @@ StoredResult read_result(const Statement& row, std::string key, int column) {
     result.status = status_of(row.text(column));
     result.error = row.text(column + 1);
     result.fingerprint = row.text(column + 2);
-    result.summary = json_or_null(row.text(column + 3));
+    const std::string summary = row.text(column + 3);
+    result.summary =
+        summary.empty() ? Json() : json_in(summary, fmt::format("the summary of '{}'", result.key));
     result.resolved = row.text(column + 4);
     result.wall_seconds = row.number(column + 5);
     result.peak_rss_bytes = row.number(column + 6) ? row.count(column + 6, 0) : 0;
-    if (result.status == PointStatus::kDone && !result.summary.is_object()) {
-        throw SqliteDamage(fmt::format("it is damaged: the summary of '{}' is none", result.key));
+    if (result.status == PointStatus::kDone) {
+        if (const std::string defect = summary_defect(result.summary); !defect.empty()) {
+            throw SqliteDamage(fmt::format("it is damaged: the summary of '{}': {}", result.key, defect));
+        }
     }
     return result;
 }
@@ -171,12 +188,26 @@ class ResultStore::Database : public SqliteDatabase {
 public:
     using SqliteDatabase::SqliteDatabase;
 
+    /// That the file has no table, view, index or trigger but those that this program makes: SQLite carries
+    /// out what they say, such as a view that never ends, in place of what is asked for.
+    void check_schema() {
+        const std::string known = std::string(kTables) + kChecksums;
+        Statement rows(*this, "SELECT sql, name FROM sqlite_master WHERE sql IS NOT NULL");
+        while (rows.step()) {
+            if (known.find("\n" + rows.text(0) + ";\n") == std::string::npos) {
+                throw SqliteDamage(
+                    fmt::format("it is damaged: '{}' is not as this program makes it", rows.text(1)));
+            }
+        }
+    }
+
     /// That this is a store, and whole. O(size).
     void check_store() {
         has_sums_ = layout() == kLayout;
         if (!has_sums_ && layout() != kLayoutWithoutSums) {
             throw SqliteError(fmt::format("it is of layout {}, this program has {}", layout(), kLayout));
         }
+        check_schema();
         check_pages();
         // Preparing a statement looks for its tables and columns.
         for (const char* sql :
@@ -312,6 +343,7 @@ Result<ResultStore> ResultStore::open(const std::filesystem::path& folder) {
                 database->run(kTables);
             }
             if (is_new || database->layout() == kLayoutWithoutSums) {
+                database->check_schema();
                 database->run(kChecksums);
                 database->add_sums();
                 database->run(fmt::format("PRAGMA user_version = {}", kLayout));
@@ -459,7 +491,8 @@ std::vector<std::string> ResultStore::report_of(const std::string& study) const 
     return database_->reading([&] {
         Statement row(*database_, "SELECT report FROM studies WHERE name = ?");
         row.bind(1, study);
-        return row.step() ? Json::parse(row.text(0)).get<std::vector<std::string>>()
+        return row.step() ? json_in(row.text(0), fmt::format("the report of study '{}'", study))
+                                .get<std::vector<std::string>>()
                           : std::vector<std::string>{};
     });
 }
@@ -474,13 +507,13 @@ std::vector<StudyRow> ResultStore::rows(const std::string& study) const {
             "ORDER BY number");
         rows.bind(1, study);
         while (rows.step()) {
-            Json parameters = Json::parse(rows.text(1));
+            const std::uint64_t number = rows.count(0, 1);
+            Json parameters = json_in(rows.text(1), fmt::format("point {} of study '{}'", number, study));
             if (!parameters.is_object() && !parameters.is_null()) {  // null: nothing varies
                 throw SqliteDamage("it is damaged: the parameters of a point are none");
             }
-            found.push_back(
-                {{rows.count(0, 1), std::move(parameters), rows.text(2), rows.number(3), rows.number(4)},
-                 read_result(rows, rows.text(2), 5)});
+            found.push_back({{number, std::move(parameters), rows.text(2), rows.number(3), rows.number(4)},
+                             read_result(rows, rows.text(2), 5)});
             if (found.back().result.status != PointStatus::kMissing) {
                 database_->check_crc(rows.text(2), kResultSum, crc_of_result(rows, 5));
             } else {
@@ -535,6 +568,7 @@ std::string ResultStore::detail(const std::string& key, const std::string& kind)
             return std::string();
         }
         database_->check_crc(key, kind, crc_of(row.text(0)));
+        check_nesting(row.text(0), fmt::format("{} of '{}'", name_of(kind), key));
         return row.text(0);
     });
 }

@@ -1,8 +1,10 @@
 #include "../process/text_file.hpp"
+#include "point_runner.hpp"
 #include "result_json.hpp"
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -17,11 +19,17 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kSpoolName = "spool";
 constexpr const char* kSuffix = ".json";
-constexpr std::size_t kAtOnce = 256;  // results in one change of the store
+constexpr std::size_t kAtOnce = 256;                         // results in one change of the store
+constexpr std::size_t kMostOfAResult = limits::kTotalBytes;  // bytes
 
-/// Nothing if it is none.
-std::optional<StoredResult> result_of(const std::string& text) {
-    return result_in(parse_json<Json>(text));
+/// Or why it is none.
+std::variant<StoredResult, std::string> result_of(const std::string& text) {
+    Json json = parse_json<Json>(text);
+    if (json.is_discarded()) {
+        return fmt::format("it is no JSON, or has more than {} lists and objects inside each other",
+                           limits::kNesting);
+    }
+    return result_in(json);
 }
 
 /// Files of results, sorted, so that merging them has one order.
@@ -40,13 +48,8 @@ std::vector<std::filesystem::path> files_of(const std::filesystem::path& folder)
     return files;
 }
 
-Diagnostic no_result(const std::filesystem::path& file, bool is_read) {
-    return {"store.spool",
-            {},
-            fmt::format("'{}' {}", file.string(), is_read ? "holds no result" : "cannot be read"),
-            is_read ? "delete it: its point is computed again then"
-                    : "let this user read it, or delete it: its point is computed again then",
-            {}};
+Diagnostic no_result(const std::filesystem::path& file, const std::string& reason, const char* hint) {
+    return {"store.spool", {}, fmt::format("'{}' {}", file.string(), reason), hint, {}};
 }
 
 /// Merges some files; what is wrong with some is added to `errors`.
@@ -57,16 +60,24 @@ public:
           errors_(errors) {}
 
     void add(const std::filesystem::path& file) {
-        const std::optional<std::string> text = text_of_file(file);
+        const std::optional<std::string> text = text_of_file(file, kMostOfAResult);
         std::error_code gone;
         if (!text && !std::filesystem::exists(file, gone)) {
             return;  // another process merged it
         }
-        if (std::optional<StoredResult> result = text ? result_of(*text) : std::nullopt) {
+        if (!text) {
+            errors_.push_back(
+                no_result(file, why_not_read(file, kMostOfAResult),
+                          "let this user read it, or delete it: its point is computed again then"));
+            return;
+        }
+        std::variant<StoredResult, std::string> read = result_of(*text);
+        if (auto* result = std::get_if<StoredResult>(&read)) {
             files_.push_back(file);
-            results_.push_back(*std::move(result));
+            results_.push_back(std::move(*result));
         } else {
-            errors_.push_back(no_result(file, text.has_value()));
+            errors_.push_back(no_result(file, "holds no result: " + std::get<std::string>(read),
+                                        "delete it: its point is computed again then"));
         }
         if (results_.size() == kAtOnce) {
             flush();
@@ -121,14 +132,25 @@ std::string Spool::name_of(const std::string& key) const {
 }
 
 std::optional<Diagnostic> Spool::put(const StoredResult& result) const {
-    return files_.write(name_of(result.key),
-                        result_json(result).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+    const auto text_of = [](const StoredResult& one) {
+        return result_json(one).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    };
+    std::string text = text_of(result);
+    if (text.size() > kMostOfAResult) {  // could not be read back
+        text = text_of(failed_result(result.key, fmt::format("its result has {} bytes, expected at most {}",
+                                                             text.size(), kMostOfAResult)));
+    }
+    return files_.write(name_of(result.key), text);
 }
 
 PointStatus Spool::status(const std::string& key) const {
-    const std::optional<std::string> text = text_of_file(folder_ / name_of(key));
-    const std::optional<StoredResult> result = text ? result_of(*text) : std::nullopt;
-    return result ? result->status : PointStatus::kMissing;
+    const std::optional<std::string> text = text_of_file(folder_ / name_of(key), kMostOfAResult);
+    if (!text) {
+        return PointStatus::kMissing;
+    }
+    const std::variant<StoredResult, std::string> read = result_of(*text);
+    const auto* result = std::get_if<StoredResult>(&read);
+    return result != nullptr ? result->status : PointStatus::kMissing;
 }
 
 std::size_t spooled_results(const std::filesystem::path& folder) {

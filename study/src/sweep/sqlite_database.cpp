@@ -238,7 +238,7 @@ std::optional<double> Statement::number(int column) const {
 }
 
 std::uint64_t Statement::count(int column, std::uint64_t least) const {
-    constexpr double kMost = 9007199254740992.0;  // 2^53: what a double counts
+    constexpr auto kMost = static_cast<double>(kLargestCount);
     const std::optional<double> value = number(column);
     if (!value || !(*value >= static_cast<double>(least)) || *value > kMost ||
         static_cast<double>(static_cast<std::uint64_t>(*value)) != *value) {

@@ -15,6 +15,9 @@ struct sqlite3_stmt;
 
 namespace astrolabe::study {
 
+/// Of what is counted in a file: 2^53, as far as a double counts.
+inline constexpr std::uint64_t kLargestCount = std::uint64_t{1} << 53;
+
 /// What SQLite says went wrong.
 class SqliteError : public std::runtime_error {
 public:
@@ -114,7 +117,7 @@ public:
     [[nodiscard]] std::string text(int column) const;
     /// Nothing where there is none; throws where there is no number but something else.
     [[nodiscard]] std::optional<double> number(int column) const;
-    /// A whole number from `least` to 2^53; throws where there is none, or another one.
+    /// A whole number from `least` to kLargestCount; throws where there is none, or another one.
     [[nodiscard]] std::uint64_t count(int column, std::uint64_t least) const;
 
 private:

@@ -21,9 +21,11 @@ Json or_null(const std::optional<double>& number) {
 }
 
 std::string seconds_text(const StudyRow& row) {
-    return row.result.status == PointStatus::kDone
-               ? fmt::format("{:.6g} s", row.result.summary["mean_iteration_time_s"].get<double>())
-               : std::string(to_string(row.result.status));
+    if (row.result.status != PointStatus::kDone) {
+        return std::string(to_string(row.result.status));
+    }
+    const Json& mean = row.result.summary.at("mean_iteration_time_s");
+    return mean.is_number() ? fmt::format("{:.6g} s", mean.get<double>()) : std::string();
 }
 
 bool is_of_flows(const StudyRow& row) {

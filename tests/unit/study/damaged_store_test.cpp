@@ -15,12 +15,14 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <astrolabe/core/limits.hpp>
 #include <astrolabe/study/sweep/result_store.hpp>
 
 namespace astrolabe::study {
 namespace {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
 
 class DamagedStore : public ::testing::Test {
 protected:
@@ -206,6 +208,65 @@ TEST_F(DamagedStore, MissingTablesNullsTypesAndHugeValuesAreErrors) {
         change(sql);
         expect_named(sql);
     }
+}
+
+/// SQLite carries out what a file defines. A view of this kind gives rows for ever, so whatever is not as
+/// this program makes it is refused before anything is read.
+TEST_F(DamagedStore, WhatElseItDefinesIsNotCarriedOut) {
+    const std::string whole = bytes();
+    const std::string endless = " AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT ";
+    const std::string columns =
+        "'s' AS study, i AS number, '{}' AS parameters, 'k' AS key, 1.0 AS predicted_wall_s, "
+        "1.0 AS predicted_memory_bytes, 'missing' AS status, '' AS error, '' AS fingerprint, '' AS summary, "
+        "'' AS resolved, 1.0 AS wall_s, 1 AS peak_rss_bytes FROM n";
+    for (const std::string& sql :
+         {"DROP VIEW study_rows; CREATE VIEW study_rows" + endless + columns,
+          "DROP TABLE studies; CREATE VIEW studies" + endless + "'s' || i AS name, '[]' AS report FROM n",
+          std::string("CREATE TRIGGER t AFTER INSERT ON results BEGIN DELETE FROM results; END"),
+          std::string("CREATE INDEX i ON points (length(parameters))")}) {
+        put_bytes(whole);
+        change(sql);
+        const std::variant<std::string, Diagnostic> found = read();
+        ASSERT_TRUE(std::holds_alternative<Diagnostic>(found)) << sql;
+        EXPECT_EQ(std::get<Diagnostic>(found).code, "store.damaged");
+        EXPECT_NE(std::get<Diagnostic>(found).message.find("is not as this program makes it"),
+                  std::string::npos);
+        EXPECT_FALSE(ResultStore::open(folder_.path())) << sql;
+        change("PRAGMA user_version = 2; DROP TABLE checksums");  // what lacks them is summed up, to write
+        EXPECT_FALSE(ResultStore::open(folder_.path())) << sql;
+    }
+}
+
+/// What was parsed is copied and written with a recursion: 100 levels are the limit.
+TEST_F(DamagedStore, JsonThatNestsTooDeepIsAnErrorAtItsRow) {
+    const std::string whole = bytes();
+    // One list more than the limit has.
+    const std::string deep = std::string(limits::kNesting, '[') + std::string(limits::kNesting, ']');
+    const std::vector<std::pair<std::string, std::string>> rows{
+        {"UPDATE points SET parameters = '{\"a\":" + deep + "}' WHERE number = 7", "point 7 of study 's'"},
+        {"UPDATE studies SET report = '[" + deep + "]'", "the report of study 's'"},
+        {"UPDATE results SET summary = '{\"a\":" + deep + "}' WHERE key = 'key-7'",
+         "the summary of 'key-7'"}};
+    for (const auto& [sql, place] : rows) {
+        put_bytes(whole);
+        change(sql);
+        const std::variant<std::string, Diagnostic> found = read();
+        ASSERT_TRUE(std::holds_alternative<Diagnostic>(found)) << sql;
+        EXPECT_NE(std::get<Diagnostic>(found).message.find(
+                      place + " has more than 100 lists and objects inside each other"),
+                  std::string::npos)
+            << std::get<Diagnostic>(found).message;
+    }
+}
+
+/// With the checksum of what is there, so that nothing but the summary is wrong.
+TEST_F(DamagedStore, ASummaryThatNoTableCanBeMadeOfIsAnError) {
+    StoredResult result = done("key-10");  // in place of one that failed
+    result.summary = Json::object();
+    ASSERT_FALSE(ResultStore::open(folder_.path())->put(result));
+    const std::variant<std::string, Diagnostic> found = read();
+    ASSERT_TRUE(std::holds_alternative<Diagnostic>(found));
+    EXPECT_NE(std::get<Diagnostic>(found).message.find("the summary of 'key-10'"), std::string::npos);
 }
 
 TEST_F(DamagedStore, AFolderThatVanishesOrIsReplacedIsAnErrorOfTheNextChange) {

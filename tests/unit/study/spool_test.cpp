@@ -2,9 +2,13 @@
 #include "process.hpp"
 #include "stored_results.hpp"
 
+#include <fstream>
+
 #include <gtest/gtest.h>
 
+#include <astrolabe/core/limits.hpp>
 #include <astrolabe/study/sweep/spool.hpp>
+#include <astrolabe/study/sweep/sweep.hpp>
 
 namespace astrolabe::study {
 namespace {
@@ -111,6 +115,62 @@ TEST_F(SpoolTest, FilesThatHoldNoResultAreSaidAndKeepNobody) {
         EXPECT_TRUE(std::filesystem::exists(file(wrong[i].first)));
     }
     EXPECT_EQ(store_.status("a"), PointStatus::kDone);
+}
+
+/// What a hostile writer may put instead of a result: merged, each would make the store one that cannot be
+/// read or tabled, and a result that is done stays.
+TEST_F(SpoolTest, ResultsThatCouldNotBeReadBackAreRefusedAndTheOthersMerged) {
+    const std::vector<std::pair<std::string, std::string>> wrong{
+        {R"({"summary": {}})", "key 'mean_iteration_time_s' not found"},
+        {R"({"summary": {"mean_iteration_time_s": "1"}})", "type must be number"},
+        {R"({"summary": {"flows": {"started": 1}}})", "key 'delivered' not found"},
+        {R"({"summary": {"mean_iteration_time_s": 1, "slow_methods": [{}]}})", "key 'collective' not found"},
+        // 2^60, and 2^53 = 9007199254740992 is the most that a store gives back.
+        {R"({"peak_rss_bytes": 1152921504606846976})",
+         "peak_rss_bytes is 1152921504606846976, expected at most 9007199254740992"},
+        {R"({"peak_rss_bytes": 9007199254740993})", "expected at most 9007199254740992"},
+        {R"({"peak_rss_bytes": -1})", "-1 is no whole number"},
+        {R"({"key": "s", "details": {"study": "{}"}})", "'study' is no kind of details"},
+        {R"({"details": {"": "{}"}})", "'' is no kind of details"},
+        {R"({"details": {"links": "7"}})", "details 'links' are no JSON object"},
+    };
+    const Spool spool = writer("0");
+    ASSERT_FALSE(spool.put(done("k")));
+    const auto whole = nlohmann::ordered_json::parse(testing::read_file(file("0-k.json")));
+    std::filesystem::remove(file("0-k.json"));
+    for (std::size_t i = 0; i < wrong.size(); ++i) {
+        nlohmann::ordered_json changed = whole;
+        changed.update(nlohmann::ordered_json::parse(wrong[i].first));
+        std::ofstream(file("1-" + std::to_string(i) + ".json")) << changed;
+    }
+    ASSERT_FALSE(writer("2").put(done("a")));
+    ASSERT_FALSE(store_.put(StudyRecord{"s", {}, {{1, {}, "k", {}, {}}, {2, {}, "a", {}, {}}}}));
+    const Result<std::size_t> merged = merge_spool(folder_.path(), store_);
+    ASSERT_FALSE(merged);
+    ASSERT_EQ(merged.error().size(), wrong.size());
+    for (std::size_t i = 0; i < wrong.size(); ++i) {
+        const std::string& message = merged.error()[i].message;
+        EXPECT_NE(message.find(file("1-" + std::to_string(i) + ".json").string()), std::string::npos);
+        EXPECT_NE(message.find(wrong[i].second), std::string::npos) << message;
+    }
+    const std::vector<StudyRow> rows = store_.rows("s");
+    ASSERT_EQ(rows.size(), 2u);
+    EXPECT_EQ(rows[0].result.status, PointStatus::kMissing);
+    EXPECT_EQ(rows[1].result.status, PointStatus::kDone);
+    EXPECT_NE(study_text("s", rows).find("s: 2 points, 1 done, 0 failed, 1 missing"), std::string::npos);
+}
+
+TEST_F(SpoolTest, FilesOfMoreBytesThanResultsHaveAreNotRead) {
+    static_cast<void>(writer("1"));
+    std::ofstream(file("1-large.json")).flush();
+    std::filesystem::resize_file(file("1-large.json"), limits::kTotalBytes + 1);  // without a block on disk
+    const Result<std::size_t> merged = merge_spool(folder_.path(), store_);
+    ASSERT_FALSE(merged);
+    // 256 MiB = 268,435,456 bytes.
+    EXPECT_NE(
+        merged.error().front().message.find("1-large.json' has 268435457 bytes, expected at most 268435456"),
+        std::string::npos)
+        << merged.error().front().message;
 }
 
 TEST_F(SpoolTest, FolderThatCannotBeMadeIsSaid) {

@@ -1,6 +1,11 @@
 /// Figures of a study: that they say what the store says (report.hpp).
 #include "made_up_study.hpp"
 
+#include <algorithm>
+#include <filesystem>
+
+#include <astrolabe/core/limits.hpp>
+
 namespace astrolabe::study {
 namespace {
 
@@ -375,7 +380,11 @@ TEST_F(StudyFigures, SlowdownsOfFlowsAreDrawnOverTheLoad) {
         for (const char* network : {"flat", "torus"}) {
             add({{"network", network}, {"workload.load", load}}, 1, network[0] == 'f' ? kFlat : kTorus);
             const double slowdown = network[0] == 'f' ? 1 + load : 1 + 2 * load;
-            results_.back().summary["flows"] = {{"all", {{"slowdown", {{"p99", slowdown}}}}}};
+            const Json times{{"mean", 1.0}, {"p50", 1.0}, {"p99", 1.0}};
+            results_.back().summary["flows"] = {
+                {"started", 4},
+                {"delivered", 4},
+                {"all", {{"time_s", times}, {"slowdown", {{"mean", 1.0}, {"p50", 1.0}, {"p99", slowdown}}}}}};
         }
     }
     const auto drawn = report({});
@@ -431,6 +440,10 @@ TEST_F(StudyFigures, ResultsThatLackSomethingAreRefused) {
     EXPECT_EQ(code("breakdown"), "report.results");
     clear();
     add({{"network", "flat"}}, 4);
+    results_[0].summary["exposed_s"] = {{"a.all_reduce", "long"}};  // which the page shows, whatever is drawn
+    EXPECT_EQ(code("utilization"), "report.results");
+    clear();
+    add({{"network", "flat"}}, 4);
     results_[0].summary.erase("total_time_s");
     results_[0].details["ranks"] = R"({"all": 1, "step": 1, "rows": []})";
     EXPECT_EQ(code("ranks"), "report.results");
@@ -449,6 +462,48 @@ TEST_F(StudyFigures, FoldersWithoutResultsAreRefused) {
     EXPECT_EQ(broken.error()[0].code, "report.summary");
 }
 
+TEST_F(StudyFigures, AFolderOfARunThatIsMoreThanARunWritesIsRefusedByItsFile) {
+    const auto message = [&] {
+        const auto drawn = read_report(folder_->path(), {}, components_);
+        return drawn ? "" : drawn.error()[0].message;
+    };
+    const auto says = [&](const std::string& what) { return message().find(what) != std::string::npos; };
+    const std::string nested =
+        std::string(limits::kNesting + 1, '[') + std::string(limits::kNesting + 1, ']');
+    folder_->write("summary.json", nested);
+    EXPECT_TRUE(says("summary.json' has more than 100 lists and objects inside each other")) << message();
+    const std::filesystem::path summary = folder_->path() / "summary.json";
+    std::filesystem::resize_file(summary,
+                                 limits::kTotalBytes + 1);  // 256 MiB = 268,435,456 bytes, none on disk
+    EXPECT_TRUE(says("summary.json' has 268435457 bytes, expected at most 268435456")) << message();
+    folder_->write("summary.json", summary_of(1).dump());
+    EXPECT_EQ(message(), "");
+    const std::filesystem::path table = folder_->write("operations.csv", "");
+    std::filesystem::resize_file(table, limits::kTableBytes + 1);  // 256 MiB = 268,435,456 bytes
+    EXPECT_TRUE(says("operations.csv' has 268435457 bytes, expected at most 268435456")) << message();
+    // The first line is the header.
+    folder_->write("operations.csv", std::string(limits::kTableRows + 2, '\n'));
+    EXPECT_TRUE(says("operations.csv' has more than 4000000 rows")) << message();
+}
+
+TEST_F(StudyFigures, TablesOfARunAreReadWithQuotesAndWithoutTheirLastHalfLine) {
+    folder_->write("summary.json", summary_of(1).dump());
+    folder_->write("operations.csv",
+                   "iteration,operation,kind,issue_s,start_s,finish_s\n"
+                   "0,\"a \"\"b\"\",\nc\",compute,0,0.5,1\n"
+                   "-1,d\n"
+                   "0,e,compute,0,0,");
+    const auto drawn = read_report(folder_->path(), {}, components_);
+    ASSERT_TRUE(drawn) << render(drawn.error());
+    const auto tasks = std::find_if(drawn->figures.begin(), drawn->figures.end(),
+                                    [](const Figure& figure) { return figure.name == "tasks"; });
+    ASSERT_NE(tasks, drawn->figures.end());
+    ASSERT_EQ(tasks->rows.size(), 2U);
+    const std::string rows = Json(tasks->rows).dump();
+    EXPECT_NE(rows.find(R"(a \"b\",\nc)"), std::string::npos) << rows;
+    EXPECT_NE(rows.find("0.5"), std::string::npos) << rows;
+}
+
 TEST_F(StudyFigures, OneOfSeveralStudiesMustBeChosen) {
     add_grid();
     ASSERT_TRUE(report({}));
@@ -464,6 +519,9 @@ TEST(FigureTable, IsQuotedAndHasNoFormulas) {
     // RFC 4180: quotes are doubled within quotes. A number may begin with a sign, a text may not.
     EXPECT_EQ(to_csv({"a", "b,c"}, {{"x\"y", 0.5}, {"=1+1", nullptr}, {"-1", 3}, {"line\nbreak", "@home"}}),
               "a,\"b,c\"\n\"x\"\"y\",0.5\n'=1+1,\n-1,3\n\"line\nbreak\",'@home\n");
+    // Parameters may be lists and mappings, each of which is one cell.
+    const std::vector<Json> row{Json::parse("[1,2]"), Json::parse(R"({"k": "v"})"), true};
+    EXPECT_EQ(to_csv({"a", "b", "c"}, {row}), "a,b,c\n\"[1,2]\",\"{\"\"k\"\":\"\"v\"\"}\",true\n");
 }
 
 }  // namespace
