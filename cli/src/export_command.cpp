@@ -53,11 +53,12 @@ std::string file_prefix(std::string name) {
 
 int export_program(const ExportArguments& arguments, const experiment::Experiment& loaded,
                    workload::TraceExportFormat format) {
+    const std::string prefix = file_prefix(loaded.name);
     const Result<std::unique_ptr<workload::TraceExport>> made = workload::export_traces(
         loaded.program, {.format = format,
                          .uneven = arguments.uneven == "messages" ? workload::UnevenExport::kMessages
                                                                   : workload::UnevenExport::kSplits,
-                         .prefix = file_prefix(loaded.name)});
+                         .prefix = prefix});
     if (!made) {
         return report_invalid(made.error());
     }
@@ -66,6 +67,9 @@ int export_program(const ExportArguments& arguments, const experiment::Experimen
     if (!open_output(arguments.out, folder, Output::kNoRun)) {
         return kSimulationFailed;
     }
+    // Files of PARAM have no prefix: of every experiment they are of one set.
+    folder->begin_set(fmt::format("export {} {}", arguments.format,
+                                  format == workload::TraceExportFormat::kParam ? "" : prefix));
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < traces.files(); ++i) {
         Result<experiment::OutputFile> file = folder->create(traces.name(i));
@@ -79,6 +83,9 @@ int export_program(const ExportArguments& arguments, const experiment::Experimen
         if (const std::optional<Diagnostic> error = file->finish()) {
             return report_unusable({*error});
         }
+    }
+    if (const std::optional<Diagnostic> error = folder->end_set()) {
+        return report_unusable({*error});
     }
     folder->mark_whole();
     std::string text = fmt::format("{}: {} files of {} ranks, {}\n", arguments.out, traces.files(),

@@ -80,17 +80,19 @@ std::optional<std::filesystem::path> file_of_study(const ReproduceArguments& arg
 }
 
 int write_record(const study::PublishedStudy& study, const study::Reproduction& result) {
+    const std::filesystem::path file = study.record();
+    // Until it is written: another process may record another table meanwhile.
+    const Result<experiment::OutputFolder> folder =
+        experiment::OutputFolder::open_beside_run(file.parent_path());
+    if (!folder) {
+        return report_unusable(folder.error());
+    }
     Result<std::optional<study::ReproductionRecord>> read = study::read_record(study);
     if (!read) {
         return report_invalid(read.error());
     }
     study::ReproductionRecord record = read->value_or(study::ReproductionRecord{});
     study::update(record, study, result);
-    const std::filesystem::path file = study.record();
-    const Result<experiment::OutputFolder> folder = experiment::OutputFolder::open(file.parent_path());
-    if (!folder) {
-        return report_unusable(folder.error());
-    }
     if (const std::optional<Diagnostic> error =
             folder->write(file.filename().string(), study::record_json(study, record).dump(2) + "\n")) {
         return report_unusable({*error});

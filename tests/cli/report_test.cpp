@@ -318,6 +318,29 @@ TEST_F(Report, DrawsARunByItself) {
     EXPECT_TRUE(std::filesystem::exists(run + "/report/gantt-1.svg"));
 }
 
+TEST_F(Report, LeavesNoFigureOfTheOneBefore) {
+    if (const std::string why = no_charts(); !why.empty()) {
+        GTEST_SKIP() << why;
+    }
+    const std::string page = out("page");
+    ASSERT_EQ(report({sweep(kStudy, "study"), "--out", page}).exit_code, 0);
+    ASSERT_TRUE(std::filesystem::exists(page + "/heatmap.csv"));
+    ASSERT_TRUE(std::filesystem::exists(page + "/gantt-4.svg"));
+    std::ofstream(page + "/notes.csv") << "mine";
+    // A run is one point, and has nothing to compare.
+    ASSERT_EQ(
+        run_program(ASTROLABE_PROGRAM,
+                    {"run", ASTROLABE_SOURCE_DIR "/examples/quickstart/experiment.yaml", "--out", out("run")})
+            .exit_code,
+        0);
+    ASSERT_EQ(report({out("run"), "--out", page}).exit_code, 0);
+    EXPECT_TRUE(std::filesystem::exists(page + "/gantt-1.svg"));
+    for (const char* name : {"/heatmap.csv", "/heatmap.svg", "/gantt-4.svg", "/winner.csv"}) {
+        EXPECT_FALSE(std::filesystem::exists(page + name)) << name;
+    }
+    EXPECT_EQ(read_file(page + "/notes.csv"), "mine");
+}
+
 TEST_F(Report, DetailsAreComputedWhereTheyAreAskedFor) {
     std::string plain = kStudy.substr(0, kStudy.find("report:"));
     const std::string folder = sweep(plain, "later");

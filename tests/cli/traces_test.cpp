@@ -69,9 +69,41 @@ TEST(ExportTraces, TheExampleIsWhatIsExported) {
         const std::string name = "dlrm-mini4." + std::to_string(rank) + ".et";
         EXPECT_EQ(read_file(folder.path() / name), read_file(std::filesystem::path(kTraces) / name)) << name;
     }
-    // Nothing else is left there.
+    // Nothing else is left there but the list of them.
     const std::filesystem::directory_iterator entries(folder.path());
-    EXPECT_EQ(std::distance(begin(entries), end(entries)), 4);
+    EXPECT_EQ(std::distance(begin(entries), end(entries)), 4 + 1);
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / ".astrolabe-files"));
+}
+
+TEST(ExportTraces, RanksOfAnEarlierExportGo) {
+    const TemporaryFolder folder;
+    const std::string out = folder.path().string();
+    const auto has = [&folder](const std::string& name) {
+        return std::filesystem::exists(folder.path() / name);
+    };
+    folder.write("dlrm-mini4.notes.txt", "mine");
+    for (const std::string format : {"chakra", "param"}) {
+        ASSERT_EQ(astrolabe({"export", kDlrm, "--format", format, "--out", out}).exit_code, 0);
+    }
+    ASSERT_TRUE(has("dlrm-mini4.3.et") && has("3.json"));
+    const ProcessResult fewer =
+        astrolabe({"export", kDlrm, "--format", "chakra", "--out", out, "--set", "cluster.ranks=2"});
+    ASSERT_EQ(fewer.exit_code, 0) << fewer.err;
+    EXPECT_TRUE(has("dlrm-mini4.1.et"));
+    EXPECT_FALSE(has("dlrm-mini4.2.et"));
+    EXPECT_FALSE(has("dlrm-mini4.3.et"));
+    EXPECT_TRUE(has("3.json")) << "of another form";
+    EXPECT_TRUE(has("dlrm-mini4.notes.txt"));
+    const ProcessResult described = astrolabe({"validate", out + "/dlrm-mini4.0.et"});
+    ASSERT_EQ(described.exit_code, 0) << described.err;
+    EXPECT_NE(described.out.find("ranks                          2\n"), std::string::npos) << described.out;
+    // PARAM's files have no name of an experiment.
+    ASSERT_EQ(astrolabe({"export", kDlrm, "--format", "param", "--out", out, "--set", "cluster.ranks=2",
+                         "--set", "name=other"})
+                  .exit_code,
+              0);
+    EXPECT_TRUE(has("1.json"));
+    EXPECT_FALSE(has("2.json"));
 }
 
 TEST(ExportTraces, MessagesParamAndTextAreWrittenOrRefused) {

@@ -1,5 +1,6 @@
 #include "folder_owner.hpp"
 
+#include "file_sets.hpp"
 #include "output_error.hpp"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <charconv>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -24,6 +26,7 @@
 #include <unistd.h>
 
 #include <astrolabe/core/json_text.hpp>
+#include <astrolabe/core/limits.hpp>
 
 namespace astrolabe::experiment {
 namespace {
@@ -276,17 +279,46 @@ std::optional<Diagnostic> FolderOwner::check_is_there() const {
                       {}};
 }
 
-std::optional<Diagnostic> FolderOwner::note(const std::string& names) const {
-    const std::filesystem::path file = folder_ / kListName;
-    const int list = ::openat(descriptor_, kListName,
-                              O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
+std::optional<Diagnostic> FolderOwner::note(const char* list_name, const std::string& lines) const {
+    constexpr int kToAppend = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    const std::filesystem::path file = folder_ / list_name;
+    std::string text;
+    int list = ::openat(descriptor_, list_name, kToAppend, 0644);
+    if (list < 0 && errno == EACCES && std::string_view(list_name) == kSetsName) {
+        // Another user's, of an earlier report: replaced, as all files in a folder of several users are.
+        for (const ListedFile& earlier : files_of_sets_in(file)) {
+            text += line_of(earlier);
+        }
+        if (::unlinkat(descriptor_, list_name, 0) == 0) {
+            list = ::openat(descriptor_, list_name, kToAppend | O_EXCL, 0644);
+        }
+    }
     if (list < 0) {
         return output_error(file, errno);
     }
-    const ssize_t count = ::write(list, names.data(), names.size());
-    const int error = count < 0 ? errno : count == static_cast<ssize_t>(names.size()) ? 0 : ENOSPC;
+    text += lines;
+    const ssize_t count = ::write(list, text.data(), text.size());
+    const int error = count < 0 ? errno : count == static_cast<ssize_t>(text.size()) ? 0 : ENOSPC;
     ::close(list);
     return error == 0 ? std::nullopt : std::optional(output_error(file, error));
+}
+
+Result<std::string> FolderOwner::end_set() const {
+    std::string list;
+    for (const ListedFile& file : files_of_sets_in(folder_ / kSetsName)) {
+        if (files_.contains(file.name)) {
+            continue;  // written anew, whoever had it
+        }
+        if (file.set != set_) {
+            list += line_of(file);
+        } else if (const int error = remove_as_listed(folder_, file); error != 0) {
+            return output_error(folder_ / file.name, error);
+        }
+    }
+    for (const auto& [name, written] : files_) {
+        list += line_of({.set = set_, .name = name, .written = written});
+    }
+    return list;
 }
 
 void FolderOwner::mark_whole() {
@@ -298,14 +330,31 @@ void FolderOwner::mark_whole() {
     // What a process that was killed left of these files: only their owner knows what they are called.
     remove_files(folder_, [this](const std::string& name) {
         const std::optional<HiddenName> hidden = hidden_name(name);
-        return hidden && files_.contains(hidden->file) && !is_alive(hidden->process);
+        return hidden && (files_.contains(hidden->file) || hidden->file == kSetsName) &&
+               !is_alive(hidden->process);
     });
+}
+
+std::optional<Diagnostic> FolderOwner::check_summary_size() const {
+    const std::filesystem::path file = folder_ / kSummaryName;
+    std::error_code failed;
+    const std::uintmax_t size = std::filesystem::file_size(file, failed);
+    if (failed || size <= limits::kTotalBytes) {
+        return std::nullopt;
+    }
+    return Diagnostic{
+        "output.summary",
+        {},
+        fmt::format("'{}' has {} bytes, expected at most {}", file.string(), size, limits::kTotalBytes),
+        "choose another folder, or move that run elsewhere",
+        {}};
 }
 
 std::optional<std::set<std::string>> FolderOwner::summed_up_files() const {
     const std::filesystem::path file = folder_ / kSummaryName;
     std::error_code ignored;
-    if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(file, ignored))) {
+    if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(file, ignored)) ||
+        check_summary_size()) {
         return std::nullopt;
     }
     std::ifstream stream(file, std::ios::binary);
@@ -325,11 +374,20 @@ std::optional<std::set<std::string>> FolderOwner::summed_up_files() const {
     return names;
 }
 
-std::set<std::string> FolderOwner::listed_files() const {
+Result<std::set<std::string>> FolderOwner::listed_files() const {
     std::set<std::string> names;
     const std::filesystem::path file = folder_ / kListName;
     std::error_code ignored;
     if (std::filesystem::is_regular_file(std::filesystem::symlink_status(file, ignored))) {
+        const std::uintmax_t size = std::filesystem::file_size(file, ignored);
+        if (size > limits::kFileBytes) {
+            return Diagnostic{"output.list",
+                              {},
+                              fmt::format("'{}' has {} bytes, expected at most {}", file.string(), size,
+                                          limits::kFileBytes),
+                              "no run lists so many files: delete it, and what is left of its run",
+                              {}};
+        }
         std::ifstream list(file, std::ios::binary);
         for (std::string line; std::getline(list, line);) {
             if (is_of_runs(line)) {
@@ -342,9 +400,18 @@ std::set<std::string> FolderOwner::listed_files() const {
 
 std::optional<Diagnostic> FolderOwner::recover() const {
     const std::filesystem::path aside = folder_ / kAsideName;
-    const bool is_whole = summed_up_files().has_value();
+    // This owner knows of its own summary without reading it.
+    const bool is_own = !is_open_ && files_.contains(std::string(kSummaryName));
+    if (std::optional<Diagnostic> refused = is_own ? std::nullopt : check_summary_size()) {
+        return refused;
+    }
+    const bool is_whole = is_own || summed_up_files().has_value();
     if (!is_whole) {
-        for (const std::string& name : listed_files()) {
+        const Result<std::set<std::string>> listed = listed_files();
+        if (!listed) {
+            return listed.error().front();
+        }
+        for (const std::string& name : *listed) {
             if (const int error = remove_of_run(folder_, name); error != 0) {
                 return output_error(folder_ / name, error);
             }
@@ -410,9 +477,13 @@ std::optional<Diagnostic> FolderOwner::begin() {
 }
 
 std::optional<Diagnostic> FolderOwner::check_names(const std::vector<std::string>& names) const {
-    const std::optional<std::set<std::string>> of_run =
-        holds_run_ || std::none_of(names.begin(), names.end(), is_of_runs) ? std::nullopt : summed_up_files();
-    if (of_run) {
+    if (holds_run_ || std::none_of(names.begin(), names.end(), is_of_runs)) {
+        return std::nullopt;
+    }
+    if (std::optional<Diagnostic> refused = check_summary_size()) {
+        return refused;
+    }
+    if (const std::optional<std::set<std::string>> of_run = summed_up_files()) {
         for (const std::string& name : names) {
             if (of_run->contains(name)) {
                 return Diagnostic{"output.of-run",
@@ -427,12 +498,36 @@ std::optional<Diagnostic> FolderOwner::check_names(const std::vector<std::string
     return std::nullopt;
 }
 
-std::optional<Diagnostic> FolderOwner::before_naming(const std::string& name) {
+std::optional<Diagnostic> FolderOwner::check_parents(const std::string& name) const {
+    std::filesystem::path parent = folder_;
+    for (const std::filesystem::path& part : std::filesystem::path(name).parent_path()) {
+        parent /= part;
+        std::error_code ignored;
+        if (std::filesystem::is_symlink(std::filesystem::symlink_status(parent, ignored))) {
+            return Diagnostic{"output.linked-folder",
+                              {},
+                              fmt::format("'{}' is a link, and what it leads to is not of this folder: "
+                                          "expected a folder, or nothing",
+                                          parent.string()),
+                              "remove the link, or choose another folder",
+                              {}};
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<Diagnostic> FolderOwner::before_naming(const std::string& name, const WrittenFile& file) {
     if (std::optional<Diagnostic> refused = begin()) {
         return refused;
     }
+    if (std::optional<Diagnostic> refused = check_parents(name)) {
+        return refused;
+    }
     if (!holds_run_) {
-        return check_names({name});
+        std::optional<Diagnostic> refused = check_names({name});
+        return refused || set_.empty()
+                   ? refused
+                   : note(kSetsName, line_of({.set = set_, .name = name, .written = file}));
     }
     if (!is_of_runs(name)) {
         return std::nullopt;
@@ -444,7 +539,7 @@ std::optional<Diagnostic> FolderOwner::before_naming(const std::string& name) {
             return error;
         }
     }
-    return note(name + "\n");
+    return note(kListName, name + "\n");
 }
 
 std::string FolderOwner::warning() const {

@@ -253,7 +253,7 @@ std::optional<Diagnostic> OutputFile::finish() {
         packer_->pack({}, true, [this](std::string_view packed) { write(packed); });
     }
     if (error_ == 0 && owner_ != nullptr) {
-        if (std::optional<Diagnostic> refused = owner_->before_naming(own_name_)) {
+        if (std::optional<Diagnostic> refused = owner_->before_naming(own_name_, written_)) {
             discard();
             return refused;
         }
@@ -314,10 +314,14 @@ Result<OutputFolder> OutputFolder::folder(const std::string& name) const {
     if (std::optional<Diagnostic> refused = owner_->begin()) {
         return *std::move(refused);
     }
+    const std::string prefix = prefix_ + name + "/";
+    if (std::optional<Diagnostic> refused = owner_->check_parents(prefix)) {
+        return *std::move(refused);
+    }
     Result<OutputFolder> opened = open(path_ / name);
     if (opened) {
         opened->owner_ = owner_;
-        opened->prefix_ = prefix_ + name + "/";
+        opened->prefix_ = prefix;
     }
     return opened;
 }
@@ -347,6 +351,21 @@ std::optional<Diagnostic> OutputFolder::check_names(const std::vector<std::strin
         below_owner.push_back(prefix_ + name);
     }
     return owner_->check_names(below_owner);
+}
+
+void OutputFolder::begin_set(const std::string& set) const {
+    ASTROLABE_ASSERT(owner_ != nullptr && prefix_.empty(), "a set of files is of an owner's folder");
+    owner_->begin_set(set);
+}
+
+std::optional<Diagnostic> OutputFolder::end_set() const {
+    ASTROLABE_ASSERT(owner_ != nullptr && prefix_.empty(), "a set of files is of an owner's folder");
+    if (std::optional<Diagnostic> gone = owner_->begin()) {
+        return gone;
+    }
+    const Result<std::string> list = owner_->end_set();
+    return list ? OutputFolder(path_).write(FolderOwner::kSetsName, *list)
+                : std::optional(list.error().front());
 }
 
 void OutputFolder::mark_whole() const {

@@ -1,16 +1,12 @@
 #include "report_page.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
+#include <fstream>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <astrolabe/experiment/results/output_folder.hpp>
 #include <astrolabe/study/report/live_report.hpp>
@@ -26,46 +22,64 @@ constexpr Seconds kLeastInterval{2};
 constexpr Seconds kHeartbeat{10};
 /// A page with more data than this is packed by node.
 constexpr std::size_t kMostPlain = 1'000'000;
+/// Bytes in which a page has its title, of at most 200 letters.
+constexpr std::size_t kMostHead = 8192;
+/// For the last page of a sweep. Others are left out where somebody draws there: the next one comes soon.
+constexpr std::chrono::seconds kPatienceOfLast{1};
 
 /// The time of day, as the page's script counts it.
 double now_in_seconds() {
     return Seconds(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// Replaces a file in one step. Other than results it need not survive a loss of power: no wait for the disk.
-std::optional<Diagnostic> replace_file(const std::filesystem::path& path, const std::string& content) {
-    // Several processes may keep one page: each writes a file of its own, on whatever machine it runs.
-    std::array<char, 256> host{};
-    ::gethostname(host.data(), host.size() - 1);
-    const std::filesystem::path partial =
-        path.parent_path() /
-        fmt::format(".{}-{}-{}.partial", path.filename().string(), host.data(), ::getpid());
-    ::unlink(partial.c_str());  // of an earlier process of this number, which was killed here
-    const int file = ::open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-    bool is_whole = file >= 0;
-    for (std::string_view rest = content; is_whole && !rest.empty();) {
-        const ssize_t count = ::write(file, rest.data(), rest.size());
-        is_whole = count >= 0 || errno == EINTR;
-        rest.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+/// What a page has as its title; nothing of another file, or of none.
+std::string title_of(std::string_view page) {
+    constexpr std::string_view kBegin = "<title>";
+    const std::size_t begin = page.find(kBegin);
+    const std::size_t end = page.find("</title>", begin == std::string_view::npos ? page.size() : begin);
+    return end == std::string_view::npos
+               ? ""
+               : std::string(page.substr(begin + kBegin.size(), end - begin - kBegin.size()));
+}
+
+/// As far as a page has its title. Nothing: there is no such file.
+std::optional<std::string> begin_of(const std::filesystem::path& page) {
+    std::error_code failed;
+    if (!std::filesystem::is_regular_file(page, failed)) {
+        return std::nullopt;
     }
-    is_whole = is_whole && std::rename(partial.c_str(), path.c_str()) == 0;
-    const std::string reason = is_whole ? "" : std::strerror(errno);
-    if (file >= 0) {
-        ::close(file);
-    }
-    if (!is_whole) {
-        std::error_code ignored;
-        std::filesystem::remove(partial, ignored);
-        return Diagnostic{"output.write",
-                          {},
-                          fmt::format("cannot write '{}': {}", path.string(), reason),
-                          "is there room, and is the folder yours? `astrolabe report` draws the page again",
-                          {}};
-    }
-    return std::nullopt;
+    std::string begin(kMostHead, '\0');
+    std::ifstream stream(page, std::ios::binary);
+    stream.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+    begin.resize(static_cast<std::size_t>(stream.gcount()));
+    return begin;
 }
 
 }  // namespace
+
+Result<bool> replace_page(const std::filesystem::path& folder, const std::string& page,
+                          std::chrono::milliseconds patience) {
+    const Result<experiment::OutputFolder> owned =
+        experiment::OutputFolder::open_beside_run(folder, patience);
+    if (!owned) {
+        return owned.error().front().code == "output.in-use" ? Result<bool>(false) : owned.error();
+    }
+    const std::string title = title_of(page);
+    const std::optional<std::string> there = begin_of(folder / kPageName);
+    if (there && title_of(*there) != title) {
+        return Diagnostic{"report.other-study",
+                          {},
+                          fmt::format("'{}' is not a page of '{}', but of '{}'",
+                                      (folder / kPageName).string(), title, title_of(*there)),
+                          "the report at the end of the sweep replaces it; with a folder of its own, --out "
+                          "DIR, a study has a page that follows it",
+                          {}};
+    }
+    if (std::optional<Diagnostic> error = owned->write(kPageName, page)) {
+        return *std::move(error);
+    }
+    return true;
+}
 
 LiveReport::LiveReport(std::filesystem::path results, std::filesystem::path out, std::string study,
                        std::string shell, const experiment::Components& components)
@@ -92,7 +106,8 @@ std::filesystem::path LiveReport::page() const {
     return out_ / kPageName;
 }
 
-void LiveReport::write(const SweepProgress& progress, const std::string& state) {
+void LiveReport::write(const SweepProgress& progress, const std::string& state,
+                       std::chrono::milliseconds patience) {
     const Clock::time_point start = Clock::now();
     const Result<StudyReport> report =
         read_report(results_, {.study = study_, .baseline = {}, .is_running = true}, *components_);
@@ -117,10 +132,16 @@ void LiveReport::write(const SweepProgress& progress, const std::string& state) 
         }
         text = *std::move(packed);
     }
-    failure_ = replace_file(page(), text);
+    const Result<bool> replaced = replace_page(out_, text, patience);
+    if (!replaced) {
+        failure_ = replaced.error().front();
+        return;
+    }
     last_ = Clock::now();
-    is_written_ = true;
-    written_points_ = progress.done + progress.failed;
+    is_tried_ = true;
+    if (*replaced) {
+        written_points_ = progress.done + progress.failed;
+    }
     interval_ = std::max(kLeastInterval, Seconds(last_ - start) / kShareOfSweep);
 }
 
@@ -130,14 +151,14 @@ void LiveReport::update(const SweepProgress& progress) {
     }
     const Seconds gone = Clock::now() - last_;
     const bool has_news = progress.done + progress.failed != written_points_;
-    if (!is_written_ || gone >= (has_news ? interval_ : std::max(interval_, kHeartbeat))) {
-        write(progress, "running");
+    if (!is_tried_ || gone >= (has_news ? interval_ : std::max(interval_, kHeartbeat))) {
+        write(progress, "running", std::chrono::milliseconds(0));
     }
 }
 
 void LiveReport::stop(const SweepProgress& progress, const std::string& why) {
     if (!failure_) {
-        write(progress, why);
+        write(progress, why, kPatienceOfLast);
     }
 }
 

@@ -209,6 +209,7 @@ Diagnostics write_report(const StudyReport& report, const std::filesystem::path&
     if (!output) {
         return output.error();
     }
+    output->begin_set("report");
     const Result<std::filesystem::path> library = chart_library();
     if (!library) {
         return library.error();
@@ -251,6 +252,10 @@ Diagnostics write_report(const StudyReport& report, const std::filesystem::path&
         if (std::optional<Diagnostic> error = output->write(name, content)) {
             return {*std::move(error)};
         }
+    }
+    // The page shows none of what an earlier report had besides.
+    if (std::optional<Diagnostic> error = output->end_set()) {
+        return {*std::move(error)};
     }
     output->mark_whole();
     return {};

@@ -1,6 +1,8 @@
 /// The page of a report as text: made by node, or, while a sweep runs, from a shell that node made once.
 #pragma once
 
+#include <chrono>
+#include <filesystem>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -21,5 +23,11 @@ inline constexpr const char* kPageName = "index.html";
 [[nodiscard]] std::string page_from_shell(const std::string& shell, const nlohmann::ordered_json& data);
 /// The same, packed by node to take less room.
 [[nodiscard]] Result<std::string> packed_page(const nlohmann::ordered_json& data);
+
+/// Puts the page in place of one of the same study in the folder of a report, which it owns for that long:
+/// false, and nothing is written, where another process owns it for longer than `patience`. An error
+/// ("report.other-study") where the page there is of another study, as their titles say.
+[[nodiscard]] Result<bool> replace_page(const std::filesystem::path& folder, const std::string& page,
+                                        std::chrono::milliseconds patience);
 
 }  // namespace astrolabe::study

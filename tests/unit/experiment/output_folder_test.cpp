@@ -5,6 +5,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <string>
 
@@ -15,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <astrolabe/core/limits.hpp>
 #include <astrolabe/core/xml_text.hpp>
 #include <astrolabe/experiment/results/csv.hpp>
 #include <astrolabe/experiment/results/output_folder.hpp>
@@ -27,6 +29,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kList = ".astrolabe-run";
+constexpr const char* kSets = ".astrolabe-files";
 
 class OwnedFolder : public ::testing::Test {
 protected:
@@ -238,6 +241,124 @@ TEST_F(OwnedFolder, WhatAKilledReportLeftOfItsFilesGoesWithTheNext) {
     EXPECT_EQ(content("points.csv"), "all");
 }
 
+/// What a set had before and has no more goes when the new one is whole: no other set's, nor the user's.
+TEST_F(OwnedFolder, FilesOfASetGoWithTheNextThatDoesNotHaveThem) {
+    const auto write = [this](const std::string& set, const std::vector<std::string>& names, bool is_whole) {
+        const Result<OutputFolder> out = OutputFolder::open_beside_run(folder_.path());
+        ASSERT_TRUE(out) << render(out.error());
+        out->begin_set(set);
+        for (const std::string& name : names) {
+            EXPECT_FALSE(out->write(name, set + " " + name));
+        }
+        if (is_whole) {
+            EXPECT_FALSE(out->end_set());
+        }
+    };
+    folder_.write("a.7.et", "mine");
+    write("traces", {"a.0.et", "a.1.et", "a.2.et", "a.3.et", "a.4.et", "groups.json"}, true);
+    write("report", {"index.html", "links.csv"}, true);
+    folder_.write("a.3.et", "traces a.3.ET");  // as long as what was written, and another's
+    fs::remove(path("a.4.et"));
+    folder_.write("victim", "traces a.4.et");
+    fs::create_symlink("victim", path("a.4.et"));
+    write("report", {"index.html", "groups.json"}, true);  // which takes a name of the traces
+    EXPECT_FALSE(has("links.csv"));
+    EXPECT_TRUE(has("a.2.et"));
+    write("traces", {"a.0.et"}, false);
+    EXPECT_TRUE(has("a.1.et")) << "what is not whole removes nothing";
+    write("traces", {"a.0.et"}, true);
+    EXPECT_FALSE(has("a.1.et"));
+    EXPECT_FALSE(has("a.2.et"));
+    EXPECT_EQ(content("a.3.et"), "traces a.3.ET");
+    EXPECT_TRUE(fs::is_symlink(fs::symlink_status(path("a.4.et"))));
+    EXPECT_EQ(content("victim"), "traces a.4.et");
+    EXPECT_EQ(content("a.7.et"), "mine");
+    EXPECT_EQ(content("groups.json"), "report groups.json");
+    // CRC-32 of "traces a.0.et" by another program (python3: zlib.crc32), 13 bytes.
+    EXPECT_EQ(content(kSets).find("{\"set\":\"traces\",\"name\":\"a.1.et\""), std::string::npos);
+    EXPECT_NE(
+        content(kSets).find("{\"set\":\"traces\",\"name\":\"a.0.et\",\"bytes\":13,\"crc32\":3709281890}\n"),
+        std::string::npos)
+        << content(kSets);
+}
+
+TEST_F(OwnedFolder, FilesOfASetThatWasKilledGoWithTheNext) {
+    in_killed_child([this] {
+        const Result<OutputFolder> out = OutputFolder::open_beside_run(folder_.path());
+        out->begin_set("traces");
+        static_cast<void>(out->write("0.json", "[]"));
+        static_cast<void>(out->write("1.json", "[]"));
+        ::raise(SIGKILL);
+    });
+    ASSERT_TRUE(has("1.json"));
+    const Result<OutputFolder> out = OutputFolder::open_beside_run(folder_.path());
+    ASSERT_TRUE(out);
+    out->begin_set("traces");
+    EXPECT_FALSE(out->write("0.json", "[]"));
+    EXPECT_FALSE(out->end_set());
+    EXPECT_TRUE(has("0.json"));
+    EXPECT_FALSE(has("1.json"));
+}
+
+/// Whatever a list has, it is about files of its folder that are as they were written.
+TEST_F(OwnedFolder, AListOfASetReachesNoOtherFile) {
+    const fs::path outside = fs::path(folder_.path().string() + "-outside");
+    std::ofstream(outside) << "x";
+    fs::create_directory(path("below"));
+    folder_.write("below/x", "x");
+    folder_.write("mine", "y");
+    std::string list = "no JSON\n[1]\n" + std::string(200, '[') + "\n{\"set\": 1, \"name\": \"mine\"}\n";
+    for (const std::string& name :
+         {"../" + outside.filename().string(), outside.string(), std::string("below/x"), std::string("below"),
+          std::string(".."), std::string("."), std::string(), std::string("mine")}) {
+        // CRC-32 of "x" is 8cdc1683 (python3: zlib.crc32).
+        list += Json{{"set", "traces"}, {"name", name}, {"bytes", 1}, {"crc32", 0x8cdc1683U}}.dump() + "\n";
+    }
+    folder_.write(kSets, list);
+    const Result<OutputFolder> out = OutputFolder::open_beside_run(folder_.path());
+    ASSERT_TRUE(out);
+    out->begin_set("traces");
+    EXPECT_FALSE(out->end_set());
+    EXPECT_TRUE(fs::exists(outside));
+    EXPECT_TRUE(has("below/x"));
+    EXPECT_EQ(content("mine"), "y");
+    EXPECT_EQ(content(kSets), "");
+    fs::remove(outside);
+}
+
+/// A folder of a job is the run's: what a link leads to may be another run's, whose lock is not held.
+TEST_F(OwnedFolder, NoFolderBelowIsReachedThroughALink) {
+    fs::create_directories(path("other/jobs/a"));
+    folder_.write("other/jobs/a/links.csv", "mine");
+    const auto expect_refused = [this](const OutputFolder& out, const std::string& link) {
+        const Result<OutputFolder> job = out.folder("jobs/a");
+        ASSERT_FALSE(job);
+        EXPECT_EQ(job.error().front().code, "output.linked-folder");
+        EXPECT_NE(job.error().front().message.find(path(link).string()), std::string::npos)
+            << render(job.error());
+    };
+    const Result<OutputFolder> out = OutputFolder::open_for_run(path("run"));
+    ASSERT_TRUE(out) << render(out.error());
+    fs::create_symlink("../other/jobs", path("run/jobs"));
+    expect_refused(*out, "run/jobs");
+    fs::remove(path("run/jobs"));
+    fs::create_directory(path("run/jobs"));
+    fs::create_symlink("../../other/jobs/a", path("run/jobs/a"));
+    expect_refused(*out, "run/jobs/a");
+    fs::remove(path("run/jobs/a"));
+    // One that comes in between is found when a file is to get its name.
+    const Result<OutputFolder> job = out->folder("jobs/a");
+    ASSERT_TRUE(job) << render(job.error());
+    EXPECT_FALSE(job->write("operations.csv", "x"));
+    fs::rename(path("run/jobs"), path("aside"));
+    fs::create_symlink("../other/jobs", path("run/jobs"));
+    const std::optional<Diagnostic> refused = job->write("links.csv", "x");
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->code, "output.linked-folder");
+    EXPECT_EQ(content("other/jobs/a/links.csv"), "mine");
+    EXPECT_EQ(std::distance(fs::directory_iterator(path("other/jobs/a")), {}), 1);
+}
+
 /// What shows that a folder can be written has no name, so that nothing is left wherever a process is killed.
 TEST_F(OwnedFolder, OpeningLeavesNothing) {
     ASSERT_TRUE(OutputFolder::open(folder_.path()));
@@ -316,6 +437,37 @@ TEST_F(OwnedFolder, AFolderThatVanishesIsAnError) {
     EXPECT_EQ(error->code, "output.gone");
     EXPECT_FALSE(fs::exists(gone / "links.csv"));
     EXPECT_FALSE(other->write("links.csv", "y"));
+}
+
+TEST_F(OwnedFolder, AListThatIsLargerThanAnyRunWritesIsAnError) {
+    folder_.write(kList, "");
+    fs::resize_file(path(kList), limits::kFileBytes + 1);  // 64 MiB = 67,108,864 bytes, none on disk
+    const OutputFolder out = own();
+    const std::optional<Diagnostic> error = out.write("links.csv", "x");
+    ASSERT_TRUE(error);
+    EXPECT_EQ(error->code, "output.list");
+    EXPECT_NE(error->message.find(".astrolabe-run' has 67108865 bytes, expected at most 67108864"),
+              std::string::npos)
+        << error->message;
+    EXPECT_FALSE(has("links.csv"));
+}
+
+TEST_F(OwnedFolder, ARunWithASummaryThatIsTooLargeStaysAsItIs) {
+    folder_.write("links.csv", "of that run");
+    folder_.write("summary.json", "");
+    fs::resize_file(path("summary.json"), limits::kTotalBytes + 1);  // none of it on disk
+    {
+        const OutputFolder out = own();
+        const std::optional<Diagnostic> error = out.write("links.csv", "of this one");
+        ASSERT_TRUE(error);
+        EXPECT_EQ(error->code, "output.summary");
+        // 256 MiB = 268,435,456 bytes.
+        EXPECT_NE(error->message.find("summary.json' has 268435457 bytes, expected at most 268435456"),
+                  std::string::npos)
+            << error->message;
+    }
+    EXPECT_EQ(content("links.csv"), "of that run");
+    EXPECT_EQ(fs::file_size(path("summary.json")), limits::kTotalBytes + 1);
 }
 
 TEST_F(OwnedFolder, EveryChangeOfAFileIsFound) {

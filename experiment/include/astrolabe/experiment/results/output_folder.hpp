@@ -99,7 +99,9 @@ public:
         const std::filesystem::path& path, std::chrono::milliseconds patience = std::chrono::seconds(1));
 
     [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-    /// A folder in this one and of the same owner. Precondition: this one is owned.
+    /// A folder in this one and of the same owner. A link in its place, or in that of a folder between the
+    /// two, is an error ("output.linked-folder"): what it leads to is not the owner's. Precondition: this one
+    /// is owned.
     [[nodiscard]] Result<OutputFolder> folder(const std::string& name) const;
     [[nodiscard]] bool is_owned() const { return owner_ != nullptr; }
     /// What has been written here and in folders below, by name; empty of a folder that is not owned.
@@ -109,6 +111,12 @@ public:
     /// Of files that are no run: nothing, or that one of them ("output.of-run") would replace one of the run
     /// in the folder, as it is refused when it is written. To be asked before the first of several files.
     [[nodiscard]] std::optional<Diagnostic> check_names(const std::vector<std::string>& names) const;
+    /// Of files that are no run, before the first: all that come are of one set, such as "report", of which
+    /// the folder keeps a list. Precondition: this one is owned, and below no other.
+    void begin_set(const std::string& set) const;
+    /// After the last: removes the files of this set that an earlier owner wrote and this one did not, as far
+    /// as they have the bytes that it wrote. Nothing, or why that could not be done.
+    [[nodiscard]] std::optional<Diagnostic> end_set() const;
     [[nodiscard]] Result<OutputFile> create(const std::string& name) const;
     /// What is appended goes into the file packed.
     [[nodiscard]] Result<OutputFile> create_gzipped(const std::string& name) const;

@@ -7,7 +7,8 @@
 /// was killed, which the page then says.
 ///
 /// Node makes a shell of the page once, when it is opened; an update without much data needs no node. Every
-/// page is whole: it is written under another name and renamed.
+/// page is whole, and is written by a process that owns the folder for that long: where another one draws, an
+/// update is left out, and where the page is another study's, there are no more of them.
 #pragma once
 
 #include <chrono>
@@ -44,16 +45,16 @@ private:
     LiveReport(std::filesystem::path results, std::filesystem::path out, std::string study, std::string shell,
                const experiment::Components& components);
     /// Of what has finished by now; `state` is for the page.
-    void write(const SweepProgress& progress, const std::string& state);
+    void write(const SweepProgress& progress, const std::string& state, std::chrono::milliseconds patience);
 
     std::filesystem::path results_;
     std::filesystem::path out_;
     std::string study_;
     std::string shell_;
     const experiment::Components* components_;
-    std::size_t written_points_ = 0;  ///< that had finished at the last page
-    bool is_written_ = false;
-    Clock::time_point last_{};                   ///< when it was written
+    std::size_t written_points_ = 0;             ///< that had finished at the last page
+    bool is_tried_ = false;                      ///< a page was written, or left out
+    Clock::time_point last_{};                   ///< when that was
     std::chrono::duration<double> interval_{0};  ///< to the next page
     std::optional<Diagnostic> failure_;
 };
