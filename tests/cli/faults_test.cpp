@@ -71,21 +71,55 @@ protected:
         return rows;
     }
 
-    /// Faults at points of a command that begins in the folder that `prepare` leaves.
-    void expect_the_same(const std::vector<std::string>& words,
-                         const std::function<Content(const std::string&)>& content,
-                         const std::function<void()>& prepare) {
+    /// A command, and what leaves the folder that it begins in.
+    struct Command {
+        std::vector<std::string> words;
+        std::function<void()> prepare = [] {};
+    };
+
+    [[nodiscard]] Command run_into_new_folder() const {
+        return {{"run", kExample, "--set", "cluster.ranks=4", "--flows", "--timeline", "--out", out()}};
+    }
+    [[nodiscard]] Command run_into_folder_of_another() const {
+        return {{"run", kExample, "--set", "cluster.ranks=4", "--out", out()}, [out = out()] {
+                    ASSERT_EQ(
+                        with_fault("", {"run", kExample, "--flows", "--throughput", "1ms", "--out", out})
+                            .exit_code,
+                        0);
+                }};
+    }
+    [[nodiscard]] Command sweep() const {
+        const std::string study = folder_
+                                      .write("study.yaml", R"(schema: astrolabe/1
+name: sizes
+base: )" + kExample + "\nvary: {workload.batch.global: [512, 1024], cluster.scheduling: [fifo, lifo]}\n")
+                                      .string();
+        return {{"sweep", study, "-j", "2", "--resume", "--out", out()}};
+    }
+    [[nodiscard]] Command search() const {
+        return {{"optimize", kSearch, "--set", "optimize.budget.evaluations=20", "-j", "1", "--out", out()}};
+    }
+
+    /// Of the command undisturbed, calls that change files.
+    [[nodiscard]] long calls_of(const Command& command) const {
+        fs::remove_all(out());
+        command.prepare();
+        const std::string counted = (folder_.path() / "count").string();
+        const ProcessResult first = with_fault("count:" + counted, command.words);
+        EXPECT_EQ(first.exit_code, 0) << first.err;
+        return first.exit_code == 0 ? std::stol(read_file(counted)) : 0;
+    }
+
+    /// Faults at points of a command.
+    void expect_the_same(const Command& command, const std::function<Content(const std::string&)>& content) {
+        const std::vector<std::string>& words = command.words;
         const auto begin = [&] {
             fs::remove_all(out());
-            prepare();
+            command.prepare();
         };
-        begin();
-        const std::string counted = (folder_.path() / "count").string();
-        const ProcessResult first = with_fault("count:" + counted, words);
-        ASSERT_EQ(first.exit_code, 0) << first.err;
-        const Content expected = content(out());
-        const long calls = std::stol(read_file(counted));
+        const long calls = calls_of(command);
         ASSERT_GT(calls, 10) << "calls are counted";
+        const Content expected = content(out());
         const long step = kEveryPoint ? 1 : std::max(1L, calls / 7);
         std::size_t killed = 0;
         for (const char* kind : {"before", "after", "EIO", "ENOSPC"}) {
@@ -126,48 +160,56 @@ protected:
 };
 
 TEST_F(Faults, OfARunIntoANewFolder) {
-    expect_the_same({"run", kExample, "--set", "cluster.ranks=4", "--flows", "--timeline", "--out", out()},
-                    files_of, [] {});
+    expect_the_same(run_into_new_folder(), files_of);
 }
 
 TEST_F(Faults, OfARunIntoTheFolderOfAnother) {
-    expect_the_same({"run", kExample, "--set", "cluster.ranks=4", "--out", out()}, files_of, [this] {
-        ASSERT_EQ(
-            with_fault("", {"run", kExample, "--flows", "--throughput", "1ms", "--out", out()}).exit_code, 0);
-    });
+    expect_the_same(run_into_folder_of_another(), files_of);
 }
 
 TEST_F(Faults, OfASweep) {
-    const std::string study = folder_
-                                  .write("study.yaml", R"(schema: astrolabe/1
-name: sizes
-base: )" + kExample + "\nvary: {workload.batch.global: [512, 1024], cluster.scheduling: [fifo, lifo]}\n")
-                                  .string();
-    expect_the_same({"sweep", study, "-j", "2", "--resume", "--out", out()}, store_of, [] {});
+    expect_the_same(sweep(), store_of);
 }
 
 TEST_F(Faults, OfASearch) {
-    expect_the_same(
-        {"optimize", kSearch, "--set", "optimize.budget.evaluations=20", "-j", "1", "--out", out()}, files_of,
-        [] {});
+    expect_the_same(search(), files_of);
 }
 
 #ifdef ASTROLABE_EVERY_POINT
-TEST_F(Faults, OfAReport) {
-    if (run_shell("node --version").exit_code != 0) {
-        GTEST_SKIP() << "there is no node";
-    }
-    const std::string study = folder_
-                                  .write("two.yaml", R"(schema: astrolabe/1
+class FaultsOfReports : public Faults {
+protected:
+    void SetUp() override {
+        if (run_shell("node --version").exit_code != 0) {
+            GTEST_SKIP() << "there is no node";
+        }
+        const std::string study = folder_
+                                      .write("two.yaml", R"(schema: astrolabe/1
 name: two
 base: )" + kExample + "\nvary: {workload.batch.global: [512, 1024]}\nreport: [iteration_time]\n")
-                                  .string();
-    const std::string results = (folder_.path() / "results").string();
-    ASSERT_EQ(with_fault("", {"sweep", study, "--out", results}).exit_code, 0);
-    if (with_fault("", {"report", results}).exit_code != 0) {
-        GTEST_SKIP() << "the charts' library is not to be had";
+                                      .string();
+        results_ = (folder_.path() / "results").string();
+        ASSERT_EQ(with_fault("", {"sweep", study, "--out", results_}).exit_code, 0);
+        if (with_fault("", {"report", results_}).exit_code != 0) {
+            GTEST_SKIP() << "the charts' library is not to be had";
+        }
     }
-    expect_the_same({"report", results, "--pdf", "none", "--out", out()}, files_of, [] {});
+    [[nodiscard]] Command report() const { return {{"report", results_, "--pdf", "none", "--out", out()}}; }
+
+    std::string results_;
+};
+
+TEST_F(FaultsOfReports, OfAReport) {
+    expect_the_same(report(), files_of);
+}
+
+// The tests above kill before and after each of these calls, in processes of their own.
+TEST_F(FaultsOfReports, OfAllCommandsAreFiveHundredKills) {
+    long calls = 0;
+    for (const Command& command :
+         {run_into_new_folder(), run_into_folder_of_another(), sweep(), search(), report()}) {
+        calls += calls_of(command);
+    }
+    EXPECT_GE(2 * calls, 500) << "of all commands together";
 }
 #endif
 

@@ -1,10 +1,13 @@
 #include "format.hpp"
 
+#include "cli/src/convert_astra.hpp"
 #include "format_list.hpp"
 #include "network/src/rotor/topology_file.hpp"
 #include "network/src/topologies/graph/graph_files.hpp"
 #include "network/src/topologies/servers/nccl_topology.hpp"
 #include "system/src/schedule/schedule_file.hpp"
+#include "workload/src/dlrm/embedding/reuse_schema.hpp"
+#include "workload/src/dlrm/planner/torchrec_plan.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -40,6 +43,44 @@ Verdict read_graph(const Path& path) {
     return verdict_of(network::load_graph(path, network::graph_format_of(path).value(), {}));
 }
 
+/// As the section of an experiment that is right without it.
+Verdict read_measured_collectives(const Path& root, const Path& path) {
+    return verdict_of(experiment::load_experiment(
+        root / "examples/quickstart/experiment.yaml",
+        {{"cluster.measured_collectives=" + path.string()}, std::nullopt}, components()));
+}
+
+Verdict read_plan(const Path& path) {
+    const Result<ConfigNode> plan = load_config(path);
+    if (!plan) {
+        return plan.error();
+    }
+    ReadContext context;
+    static_cast<void>(workload::planner::read_torchrec_plan(*plan, context));
+    return context.errors();
+}
+
+Verdict read_locality(const Path& path) {
+    const Result<ConfigNode> reuse = parse_config("{file: " + path.string() + "}", "reuse.yaml");
+    if (!reuse) {
+        return reuse.error();
+    }
+    ReadContext context;
+    static_cast<void>(workload::read_reuse(*reuse, context));
+    return context.errors();
+}
+
+Verdict convert(const Path& system, const Path& network) {
+    const Result<ConfigNode> of_system = load_config(system);
+    const Result<ConfigNode> of_network = load_config(network);
+    if (!of_system || !of_network) {
+        return (of_system ? of_network : of_system).error();
+    }
+    const Result<cli::ConvertedAstra> converted =
+        cli::convert_astra({.system = *of_system, .network = *of_network, .workload = {}, .groups = {}}, "x");
+    return converted ? converted->not_mapped : converted.error();
+}
+
 void add_yaml(std::vector<Format>& formats, const Path& root) {
     formats.push_back(
         {"experiment", Syntax::kYaml, Place::kColumn,
@@ -50,6 +91,14 @@ void add_yaml(std::vector<Format>& formats, const Path& root) {
                       "examples/transports/incast.yaml", "examples/gpu-servers/experiment.yaml",
                       "examples/why/circuits.yaml"}),
          [](const Path& path) { return verdict_of(experiment::load_experiment(path, {}, components())); }});
+    formats.push_back(
+        {"jobs", Syntax::kYaml, Place::kColumn,
+         files(root, {"tests/fuzz/corpus/jobs.yaml", "tests/fuzz/corpus/jobs-drawn.yaml"}),
+         [](const Path& path) { return verdict_of(experiment::load_experiment(path, {}, components())); }});
+    formats.push_back(
+        {"measured-collectives", Syntax::kYaml, Place::kColumn,
+         files(root, {"inputs/machines/a100-40gb-nvswitch-x8.yaml", "inputs/machines/v100-sxm2-x8.yaml"}),
+         [root](const Path& path) { return read_measured_collectives(root, path); }});
     formats.push_back(
         {"study", Syntax::kYaml, Place::kColumn,
          files(root, {"examples/codesign-tables/study.yaml", "examples/dlrm-characterisation/buckets.yaml",
@@ -98,6 +147,19 @@ void add_networks(std::vector<Format>& formats, const Path& root) {
                        [](const Path& path) { return verdict_of(network::rotor::load_topology(path)); }});
 }
 
+void add_parts(std::vector<Format>& formats, const Path& root) {
+    const Path system = "tests/fuzz/corpus/astra-system.json";
+    const Path network = "tests/fuzz/corpus/astra-network.yml";
+    formats.push_back({"torchrec-plan", Syntax::kJson, Place::kColumn,
+                       files(root, {"tests/fuzz/corpus/plan.json"}), read_plan});
+    formats.push_back({"locality", Syntax::kLines, Place::kColumn,
+                       files(root, {"tests/fuzz/corpus/locality.txt"}), read_locality});
+    formats.push_back({"astra-system", Syntax::kJson, Place::kColumn, files(root, {system.c_str()}),
+                       [other = root / network](const Path& path) { return convert(path, other); }});
+    formats.push_back({"astra-network", Syntax::kYaml, Place::kColumn, files(root, {network.c_str()}),
+                       [other = root / system](const Path& path) { return convert(other, path); }});
+}
+
 bool names_place(const Format& format, const Diagnostic& error) {
     if (format.place == Place::kFile) {
         return error.where.source != nullptr || std::ranges::any_of(format.seeds, [&](const Seed& seed) {
@@ -121,7 +183,7 @@ bool names_place(const Format& format, const Diagnostic& error) {
     }
     // "node 17", "rank 'x'", "byte 0x1f", "record 3"; what is wrong with all of a file needs no more than its
     // name.
-    static const std::regex kNumbered("(byte|record|node|event|task|device|rank)s? ('|[0-9])");
+    static const std::regex kNumbered("(byte|record|node|event|task|device|rank|group)s? ('|[0-9])");
     static const std::regex kOfAFile(
         "(the file|schema|is empty|nothing in it|is in it|no 'workload_graph'|no tasks|nnode|a world of)");
     return std::regex_search(error.message, kNumbered) || std::regex_search(error.message, kOfAFile);
@@ -132,6 +194,7 @@ bool names_place(const Format& format, const Diagnostic& error) {
 std::vector<Format> all_formats(const Path& root) {
     std::vector<Format> formats;
     add_yaml(formats, root);
+    add_parts(formats, root);
     add_traces(formats, root);
     add_networks(formats, root);
     add_measurements(formats, root);

@@ -3,13 +3,18 @@
 #include "format_list.hpp"
 #include "study/src/slurm/slurm_records.hpp"
 
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <process.hpp>
 
 #include <astrolabe/study/report/report.hpp>
+#include <astrolabe/study/reproduce/reproduce.hpp>
 #include <astrolabe/study/sweep/result_store.hpp>
 #include <astrolabe/study/sweep/spool.hpp>
+#include <astrolabe/study/sweep/sweep.hpp>
 
 namespace astrolabe::fuzzing {
 namespace {
@@ -20,6 +25,7 @@ constexpr const char* kRunFolder = "tests/fuzz/corpus/run";
 constexpr const char* kStoreFolder = "tests/fuzz/corpus/store";
 constexpr const char* kSpoolFolder = "tests/fuzz/corpus/spooled";
 constexpr const char* kSlurmFolder = "tests/fuzz/corpus/submitted";
+constexpr const char* kSpooledStudy = "sizes";
 
 /// Of two batch sizes, the second of which failed.
 study::StoredResult result_of_point(const Path& root, std::size_t number) {
@@ -82,10 +88,43 @@ Verdict read_store(const Path& path) {
     return verdict_of(study::read_report(path.parent_path(), {}, components()));
 }
 
+/// Reads back what was merged, as `sweep --status` and `report` do: a result that the spool takes can be
+/// read.
+Verdict read_back(const Path& folder, const study::ResultStore& store) {
+    const std::vector<study::StudyRow> rows = store.rows(kSpooledStudy);
+    (void)study::study_text(kSpooledStudy, rows);
+    (void)study::study_json(kSpooledStudy, rows);
+    return rows.front().result.status == study::PointStatus::kDone
+               ? verdict_of(study::read_report(folder, {}, components()))
+               : Verdict{};
+}
+
+/// Into a new store: a result that is done would stay, whatever comes after it.
 Verdict read_spooled(const Path& path) {
     const Path folder = path.parent_path().parent_path();
+    for (const char* end : {"", "-wal", "-shm"}) {
+        std::error_code ignored;
+        std::filesystem::remove((folder / study::kStoreName).string() + end, ignored);
+    }
     Result<study::ResultStore> store = study::ResultStore::open(folder);
-    return store ? verdict_of(study::merge_spool(folder, *store)) : store.error();
+    if (!store) {
+        return store.error();
+    }
+    // The key of the spooled result; a result of another key is merged, and of no study.
+    const study::StudyRecord study{
+        kSpooledStudy, {"breakdown"}, {{1, {{"workload.batch.global", 512}}, std::string(16, '1'), {}, {}}}};
+    if (std::optional<Diagnostic> error = store->put(study)) {
+        return {*std::move(error)};
+    }
+    const Verdict verdict = verdict_of(study::merge_spool(folder, *store));
+    return verdict.empty() ? read_back(folder, *store) : verdict;
+}
+
+Verdict read_published_record(const Path& path) {
+    study::PublishedStudy published;
+    published.name = path.stem().string();
+    published.file = path.parent_path().parent_path() / (published.name + ".yaml");
+    return verdict_of(study::read_record(published));
 }
 
 Verdict read_run(const Path& path) {
@@ -95,6 +134,9 @@ Verdict read_run(const Path& path) {
 }  // namespace
 
 void add_results(std::vector<Format>& formats, const Path& root) {
+    formats.push_back({"published-record", Syntax::kJson, Place::kFile,
+                       files(root, {"reproduce/expected/hoti2020.json", "reproduce/expected/mlperf.json"}),
+                       read_published_record});
     formats.push_back({"store",
                        Syntax::kBytes,
                        Place::kFile,

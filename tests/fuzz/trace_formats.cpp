@@ -13,6 +13,7 @@
 #include <astrolabe/experiment/calibration/kernel_table.hpp>
 #include <astrolabe/experiment/calibration/kineto_trace.hpp>
 #include <astrolabe/experiment/calibration/nccl_log.hpp>
+#include <astrolabe/experiment/calibration/recorded_steps.hpp>
 #include <astrolabe/workload/flows/flows.hpp>
 
 namespace astrolabe::fuzzing {
@@ -40,6 +41,26 @@ Verdict read_chakra_files(const std::vector<Path>& set) {
 Verdict read_chakra(const Path& path) {
     const Result<std::vector<Path>> set = workload::chakra::files_of_traces(path);
     return set ? read_chakra_files(*set) : set.error();
+}
+
+/// Of traces that are right without groups.
+Verdict read_groups(const Path& root, const Path& path) {
+    const Result<std::vector<Path>> set =
+        workload::chakra::files_of_traces(root / "inputs/traces/dlrm-mini4");
+    return set ? verdict_of(workload::chakra::read_traces(*set, {.groups = path})) : set.error();
+}
+
+/// What is made of the trace has no place in it; it ends, and its numbers are in range.
+Verdict read_steps(const Path& path) {
+    const Result<experiment::KinetoTrace> trace = experiment::read_kineto_trace(path);
+    if (!trace) {
+        return trace.error();
+    }
+    if (const Result<experiment::TraceRecord> record = experiment::record_steps(*trace)) {
+        static_cast<void>(experiment::match_collectives({*record}));
+        static_cast<void>(experiment::fit_host({*record}));
+    }
+    return {};
 }
 
 Verdict read_param(const Path& path) {
@@ -88,6 +109,12 @@ void add_traces(std::vector<Format>& formats, const Path& root) {
                        files(root, {"tests/fuzz/corpus/flows.csv", "tests/fuzz/corpus/flows.cm",
                                     "tests/fuzz/corpus/flows.htsim"}),
                        [](const Path& path) { return read_text(path, workload::read_flow_list); }});
+    formats.push_back({"flow-sizes", Syntax::kLines, Place::kRecord,
+                       files(root, {"inputs/flows/hadoop.csv", "inputs/flows/web-search.csv"}),
+                       [](const Path& path) { return read_text(path, workload::SizeDistribution::read); }});
+    formats.push_back({"chakra-groups", Syntax::kJson, Place::kRecord,
+                       files(root, {"tests/fuzz/corpus/groups.json"}),
+                       [root](const Path& path) { return read_groups(root, path); }});
 }
 
 void add_measurements(std::vector<Format>& formats, const Path& root) {
@@ -95,9 +122,10 @@ void add_measurements(std::vector<Format>& formats, const Path& root) {
                        files(root, {"tests/fuzz/corpus/kernels.csv"}), read_kernels});
     formats.push_back({"kernels-json", Syntax::kJson, Place::kRecord,
                        files(root, {"tests/fuzz/corpus/kernels.json"}), read_kernels});
-    formats.push_back({"recorded-steps", Syntax::kJson, Place::kRecord,
-                       files(root, {"inputs/traces/pytorch-mini2/kineto.0.json"}),
-                       [](const Path& path) { return verdict_of(experiment::read_kineto_trace(path)); }});
+    formats.push_back(
+        {"recorded-steps", Syntax::kJson, Place::kRecord,
+         files(root, {"inputs/traces/pytorch-mini2/kineto.0.json", "tests/fuzz/corpus/steps.json"}),
+         read_steps});
     formats.push_back({"nccl-log", Syntax::kLines, Place::kRecord,
                        files(root, {"tests/fuzz/corpus/all_reduce.log"}), [](const Path& path) {
                            return verdict_of(experiment::parse_nccl_log(testing::read_file(path), path));
