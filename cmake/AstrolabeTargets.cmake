@@ -59,15 +59,15 @@ function(astrolabe_test_options target)
     astrolabe_compile_options(${target})
 endfunction()
 
-# astrolabe_test(<name> SOURCES <…> LINK <…> [LABELS <…>] [PROPERTIES <…>])
+# astrolabe_test(<name> [PARTS <n>] SOURCES <…> LINK <…> [LABELS <…>] [PROPERTIES <…>])
 # A GoogleTest program; every test in it becomes a CTest test "<name>.<suite>.<test>" with these properties of CTest.
 # Its label is "unit" unless LABELS says otherwise; the target fast_tests builds what ./check --fast runs.
-# With ASTROLABE_TESTS_TOGETHER a program is CTest tests "<name>.part_<i>_of_<n>", as many as it has files: under a
-# sanitizer a process takes a third of a second to start and to look for leaks. Programs labelled "long" are then built
-# where they are asked for by name.
+# With ASTROLABE_TESTS_TOGETHER a program is CTest tests "<name>.part_<i>_of_<n>", as many as it has files or as PARTS
+# says: under a sanitizer a process takes a third of a second to start and to look for leaks. Programs labelled "long"
+# are then built where they are asked for by name.
 # The headers that most tests include are precompiled once, by the target astrolabe_test_headers.
 function(astrolabe_test name)
-    cmake_parse_arguments(ARG "" "" "SOURCES;LINK;LABELS;PROPERTIES" ${ARGN})
+    cmake_parse_arguments(ARG "" "PARTS" "SOURCES;LINK;LABELS;PROPERTIES" ${ARGN})
     if(NOT ARG_LABELS)
         set(ARG_LABELS unit)
     endif()
@@ -86,6 +86,9 @@ function(astrolabe_test name)
         set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
     else()
         list(LENGTH ARG_SOURCES parts)
+        if(ARG_PARTS)
+            set(parts ${ARG_PARTS})
+        endif()
         foreach(part RANGE 1 ${parts})
             set(test ${name}.part_${part}_of_${parts})
             math(EXPR index "${part} - 1")

@@ -109,6 +109,25 @@ TEST_F(ReproduceCommand, FailsWhereAnErrorHasGrownSinceItWasRecorded) {
     EXPECT_NE(broken.err.find("is no record"), std::string::npos) << broken.err;
 }
 
+// Who records another table reads, changes and writes the same file.
+TEST_F(ReproduceCommand, RecordsNothingWhileAnotherProcessDoes) {
+    const std::string file = study(kStudy).string();
+    ASSERT_EQ(reproduce({file, "--record", "--table", "ratios"}).exit_code, 0);
+    const std::filesystem::path folder = folder_.path() / "expected";
+    const std::string before = read_file(folder / "made-up.json");
+    const int lock = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ASSERT_EQ(::flock(lock, LOCK_EX), 0);
+    const ProcessResult refused = reproduce({file, "--record"});
+    EXPECT_EQ(refused.exit_code, 1) << refused.err;
+    EXPECT_NE(refused.err.find("is being written by process " + std::to_string(::getpid())),
+              std::string::npos)
+        << refused.err;
+    EXPECT_EQ(read_file(folder / "made-up.json"), before);
+    ::close(lock);
+    EXPECT_EQ(reproduce({file, "--record"}).exit_code, 0);
+    EXPECT_NE(read_file(folder / "made-up.json"), before);
+}
+
 TEST_F(ReproduceCommand, FitsOneConstantToOneValue) {
     // The latency a of a cable with which the ring takes 1212 us: 6 (200 + 2a) us, a = 1 us. Then 1 % more of
     // it makes 0.12 us of 1212, 0.01 % for each percent; as the file has it, 0.5 us, 0.06 of 1206 us.
@@ -217,7 +236,8 @@ TEST(PublishedStudies, ShortRunsHaveTheErrorsThatAreRecorded) {
         const ProcessResult result =
             run_program(ASTROLABE_PROGRAM, {"reproduce", entry.path().string(), "--quick", "--json"});
         EXPECT_EQ(result.exit_code, 0) << result.err;
-        for (const Json& value : Json::parse(result.out).at("values")) {
+        const Json comparison = Json::parse(result.out);
+        for (const Json& value : comparison.at("values")) {
             EXPECT_TRUE(value["recorded"].is_number()) << value["name"] << " is not recorded";
         }
     }
