@@ -353,8 +353,7 @@ std::optional<Diagnostic> FolderOwner::check_summary_size() const {
 std::optional<std::set<std::string>> FolderOwner::summed_up_files() const {
     const std::filesystem::path file = folder_ / kSummaryName;
     std::error_code ignored;
-    if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(file, ignored)) ||
-        check_summary_size()) {
+    if (!std::filesystem::is_regular_file(std::filesystem::symlink_status(file, ignored))) {
         return std::nullopt;
     }
     std::ifstream stream(file, std::ios::binary);

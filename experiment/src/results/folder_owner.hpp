@@ -79,7 +79,8 @@ private:
     [[nodiscard]] std::optional<Diagnostic> note(const char* list_name, const std::string& lines) const;
     /// That a summary, whoever wrote it, has no more bytes than are read.
     [[nodiscard]] std::optional<Diagnostic> check_summary_size() const;
-    /// Whether there is a summary of a run, and the files that it lists, itself included.
+    /// Whether there is a summary of a run, and the files that it lists, itself included. Precondition:
+    /// check_summary_size.
     [[nodiscard]] std::optional<std::set<std::string>> summed_up_files() const;
     /// Of the list of a run that is not whole; an error where it is larger than any that a run writes.
     [[nodiscard]] Result<std::set<std::string>> listed_files() const;
