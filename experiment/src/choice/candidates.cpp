@@ -1,7 +1,6 @@
 #include "candidates.hpp"
 
 #include "../explain/routing_bound.hpp"
-#include "../explain/saturation.hpp"
 #include "../explain/schedule_loads.hpp"
 
 #include <algorithm>
@@ -180,27 +179,28 @@ public:
           traffic_(program, alone.cluster.options),
           rates_(fastest_ports(*alone.fabric, program.ranks, alone.placement)) {
         const system::EndPoint& end_point = alone.cluster.options.end_point;
-        latency_ =
-            later(least_latency(*alone.fabric, program.ranks, alone.placement), end_point.injection_latency);
+        latency_ = saturating_sum(least_latency(*alone.fabric, program.ranks, alone.placement),
+                                  end_point.injection_latency);
         if (end_point.reduction_bandwidth) {
             added_byte_time_ = 3 * byte_time(*end_point.reduction_bandwidth);
         }
     }
 
     void estimate(Candidate& candidate, system::OperationId id) const {
-        const Time wait = later(latency_, wait_of(*candidate.how->algorithm, id));
+        const Time wait = saturating_sum(latency_, wait_of(*candidate.how->algorithm, id));
         const Time latency = loads_.chain(id, latency_, 0, 0);
         const Time chain = loads_.chain(id, latency_, byte_time(rates_.all), added_byte_time_);
         const auto [links, load] = alone_.backend.shares_links ? links_of(id) : Links{};
         // What waits in the network for a circuit may be relayed, and then takes a second one.
         const bool is_relayed =
             wait > latency_ && candidate.how->algorithm->circuit_use() == system::CircuitUse::kNone;
-        candidate.load = is_relayed ? later(load, load) : load;
+        candidate.load = is_relayed ? saturating_sum(load, load) : load;
         candidate.messages = traffic_.of(id).messages();
         candidate.steps = static_cast<std::uint64_t>(loads_.chain(id, Time(1), 0, 0).count());
-        candidate.bound =
-            alone_.backend.shares_links ? std::max({later(links, latency_), latency, chain}) : Time(0);
-        candidate.estimate = std::max(later(links, loads_.chain(id, wait, 0, 0)),
+        candidate.bound = alone_.backend.shares_links
+                              ? std::max({saturating_sum(links, latency_), latency, chain})
+                              : Time(0);
+        candidate.estimate = std::max(saturating_sum(links, loads_.chain(id, wait, 0, 0)),
                                       loads_.chain(id, wait, byte_time(rates_.link), added_byte_time_));
     }
 

@@ -1,7 +1,6 @@
 #include "circuit_bound.hpp"
 #include "dependency_bound.hpp"
 #include "routing_bound.hpp"
-#include "saturation.hpp"
 #include "schedule_loads.hpp"
 
 #include <algorithm>
@@ -79,7 +78,7 @@ private:
         }
         bound.latency = loads_.chain(id, latency_, 0, 0);
         bound.end_points = loads_.chain(id, copy_, 0, added_byte_time_);
-        bound.chain = loads_.chain(id, later(latency_, copy_), byte_time_, added_byte_time_);
+        bound.chain = loads_.chain(id, saturating_sum(latency_, copy_), byte_time_, added_byte_time_);
         const network::Fabric& fabric = *experiment_.fabric;
         if (has_links_) {
             LinkBytes bytes(fabric.link_count(), 0);
@@ -92,7 +91,8 @@ private:
         } else {
             bound.links = ports(id);
         }
-        bound.value = std::max({later(bound.links, latency_), bound.latency, bound.end_points, bound.chain});
+        bound.value =
+            std::max({saturating_sum(bound.links, latency_), bound.latency, bound.end_points, bound.chain});
         return bound;
     }
 
@@ -181,15 +181,15 @@ Bounds certified_bounds(const Experiment& experiment) {
     const Busiest busiest = busiest_link(total.links, fabric);
     const Time latency = least_latency(fabric, program.ranks, experiment.placement);
     if (follows_routes) {
-        bounds.links = later(busiest.time, latency);
+        bounds.links = saturating_sum(busiest.time, latency);
         bounds.busiest = busiest.link;
     } else {
         bounds.omission = "the engine does not keep to the fabric's routes";
     }
     bounds.any_routing =
         routing_bound(total, fabric.is_static() ? busiest.time : Time::max(), fabric, experiment.placement);
-    bounds.any_routing->least = later(bounds.any_routing->least, latency);
-    bounds.any_routing->most = later(bounds.any_routing->most, latency);
+    bounds.any_routing->least = saturating_sum(bounds.any_routing->least, latency);
+    bounds.any_routing->most = saturating_sum(bounds.any_routing->most, latency);
     if (!fabric.circuits().is_static()) {
         if (const Time circuits = circuit_bound(total, fabric); circuits > bounds.any_routing->least) {
             bounds.any_routing->least = circuits;

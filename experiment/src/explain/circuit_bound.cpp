@@ -1,7 +1,5 @@
 #include "circuit_bound.hpp"
 
-#include "saturation.hpp"
-
 #include <algorithm>
 #include <cmath>
 
@@ -56,8 +54,9 @@ public:
         }
         const double rate = rates_[interval] + always_;
         const Time inside = rate > 0 ? Time(static_cast<std::int64_t>(left / rate)) : Time(0);
-        return later(circuits_.period() * static_cast<std::int64_t>(periods),
-                     circuits_.begin(interval) + std::min(inside, circuits_.intervals()[interval].duration));
+        return saturating_sum(
+            circuits_.period() * static_cast<std::int64_t>(periods),
+            circuits_.begin(interval) + std::min(inside, circuits_.intervals()[interval].duration));
     }
 
 private:

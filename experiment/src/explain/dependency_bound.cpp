@@ -1,7 +1,5 @@
 #include "dependency_bound.hpp"
 
-#include "saturation.hpp"
-
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -104,13 +102,13 @@ private:
             const Time duration = work.duration[rank];
             shortest = std::min(shortest, duration);
             Time& own = before[rank.index()];
-            own = later(std::max(issue_[finish.size()], own), duration);
+            own = saturating_sum(std::max(issue_[finish.size()], own), duration);
             last = std::max(last, own);
             finish.push_back(own);
         });
         finish_[id] = std::move(finish);
         if (participants_.is_spmd()) {
-            last = std::max(last, later(std::max(latest_issue_, latest_before), shortest));
+            last = std::max(last, saturating_sum(std::max(latest_issue_, latest_before), shortest));
             latest_before = last;
         }
         latest_[id] = last;
@@ -134,8 +132,8 @@ private:
             Time arrival = issue_[*participants_.place(id, pair.front())];
             if (loads_ != nullptr && !work.moves_nothing(pair.size())) {
                 const Bandwidth rate = fabric_.ingress_rate(placement_[pair.back().index()]);
-                arrival = later(later(arrival, latency_),
-                                carrying_time(static_cast<double>(work.size.count()), rate));
+                arrival = saturating_sum(saturating_sum(arrival, latency_),
+                                         carrying_time(static_cast<double>(work.size.count()), rate));
             }
             arrivals.emplace(pair.back(), arrival);
         }
@@ -147,7 +145,7 @@ private:
         }
         finish_[id] = issue_;
         for (Time& time : finish_[id]) {
-            time = later(time, work.completion_delay);
+            time = saturating_sum(time, work.completion_delay);
             last = std::max(last, time);
         }
         latest_[id] = last;
@@ -168,17 +166,17 @@ private:
         const auto moves = [&work](const auto& group) { return !work.moves_nothing(group.size()); };
         Time last = std::max(latest_issue_, *std::max_element(finish.begin(), finish.end()));
         if (std::any_of(groups.begin(), groups.end(), moves)) {
-            last = std::max(last, later(first_issue_[id], bounds_[id].value));
+            last = std::max(last, saturating_sum(first_issue_[id], bounds_[id].value));
             // The latest rank may be in any group.
             if (needs_all(work) && std::all_of(groups.begin(), groups.end(), moves)) {
-                last = std::max(last, later(latest_issue_, latency_));
+                last = std::max(last, saturating_sum(latest_issue_, latency_));
             }
         }
         for (Time& time : finish) {
-            time = later(time, work.completion_delay);
+            time = saturating_sum(time, work.completion_delay);
         }
         finish_[id] = std::move(finish);
-        latest_[id] = later(last, work.completion_delay);
+        latest_[id] = saturating_sum(last, work.completion_delay);
     }
 
     /// Whether every rank of a group needs something of every other.
@@ -207,7 +205,7 @@ private:
         for (const RankId rank : group) {
             Time& own = finish[*participants_.place(id, rank)];
             if (needs_all(work) || work.begins_together || work.least_duration > Time(0)) {
-                own = std::max(own, later(last, work.least_duration));
+                own = std::max(own, saturating_sum(last, work.least_duration));
             }
             if (loads_ != nullptr) {
                 double received = 0;
@@ -216,8 +214,8 @@ private:
                 }
                 if (received > 0) {
                     const network::HostId host = placement_[rank.index()];
-                    own = std::max(own, later(later(first, latency_),
-                                              carrying_time(received, fabric_.ingress_rate(host))));
+                    own = std::max(own, saturating_sum(saturating_sum(first, latency_),
+                                                       carrying_time(received, fabric_.ingress_rate(host))));
                 }
             }
         }
@@ -254,7 +252,7 @@ private:
                                        carrying_time(bytes[link], fabric_.link(network::LinkId(link)).rate));
                 }
             }
-            most = std::max(most, later(later(head, latency_), longest));
+            most = std::max(most, saturating_sum(saturating_sum(head, latency_), longest));
         }
         return most;
     }

@@ -1,5 +1,3 @@
-#include "saturation.hpp"
-
 #include <algorithm>
 #include <bit>
 
@@ -210,7 +208,7 @@ Bound lower_bound(const system::Program& program, const system::SystemOptions& o
     if (const Int128 sent = least_bytes_sent(program); sent > 0) {
         const Time bytes = std::max(aggregate_bound(sent, program.ranks, fabric, placement),
                                     port_bound(program, options, fabric, placement));
-        bound.communication = later(bytes, least_latency(fabric, program.ranks, placement));
+        bound.communication = saturating_sum(bytes, least_latency(fabric, program.ranks, placement));
     }
     return bound;
 }

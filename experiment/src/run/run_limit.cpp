@@ -1,7 +1,5 @@
 #include "run_limit.hpp"
 
-#include "../explain/saturation.hpp"
-
 #include <algorithm>
 
 #include <astrolabe/system/program/participants.hpp>
@@ -53,7 +51,7 @@ RunLimit::RunLimit(const system::Program& program, std::size_t simulated, Time m
 }
 
 void RunLimit::foresee(const Stream& stream, Time now) {
-    least_ = std::max(least_, later(now, stream.to_begin));
+    least_ = std::max(least_, saturating_sum(now, stream.to_begin));
     if (is_exceeded()) {
         executor_.stop();
     }

@@ -28,10 +28,6 @@ Time draw_time(Time mean, RandomStream& random) {
     return drawn >= kMost ? Time::max() : Time(std::max<std::int64_t>(1, std::llround(std::ceil(drawn))));
 }
 
-Time later(Time time, Time by) {
-    return by < Time::max() - time ? time + by : Time::max();
-}
-
 }  // namespace
 
 FailingParts::FailingParts(const Fabric& fabric)
@@ -149,11 +145,11 @@ std::vector<Outage> draw_outages(const OutageRates& rates, Time from, Time until
     ASTROLABE_ASSERT(rates.mean_time_between > Time(0) && rates.mean_time_to_repair > Time(0),
                      "parts work for a time, and fail for a time");
     std::vector<Outage> outages;
-    for (Time at = later(from, draw_time(rates.mean_time_between, random));
+    for (Time at = saturating_sum(from, draw_time(rates.mean_time_between, random));
          at < until && outages.size() < limit;) {
-        const Time repaired = later(at, draw_time(rates.mean_time_to_repair, random));
+        const Time repaired = saturating_sum(at, draw_time(rates.mean_time_to_repair, random));
         outages.push_back({at, repaired});
-        at = later(repaired, draw_time(rates.mean_time_between, random));
+        at = saturating_sum(repaired, draw_time(rates.mean_time_between, random));
     }
     return outages;
 }
