@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <sanitizers.hpp>
 
 #include <astrolabe/core/config/config.hpp>
 #include <astrolabe/experiment/run/prediction.hpp>
@@ -415,7 +416,7 @@ Checked check_invariants(const experiment::Components& components, const Tree& e
 }
 
 Checked check_isolated(const experiment::Components& components, const Tree& experiment, std::uint64_t seed) {
-    constexpr unsigned kProcessorSeconds = 30;
+    constexpr auto kProcessorSeconds = up_to<unsigned>(30, 300);
     const Isolated answer = call_isolated(
         [&] {
             const Checked checked = check_invariants(components, experiment, seed);
