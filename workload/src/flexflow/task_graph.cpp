@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <queue>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -453,18 +454,41 @@ private:
         }
     }
 
-    [[nodiscard]] std::vector<std::uint32_t> before(std::uint32_t task, std::uint32_t server) const {
-        std::vector<std::uint32_t> found;
+    /// What a task waits for on each of `servers`, which differ. A predecessor costs the fewer of them and of
+    /// its ends.
+    [[nodiscard]] std::vector<std::vector<std::uint32_t>> before(
+        std::uint32_t task, std::span<const std::uint32_t> servers) const {
+        std::map<std::uint32_t, std::vector<std::uint32_t>> found;
+        for (const std::uint32_t server : servers) {
+            found.try_emplace(server);
+        }
         for (const std::uint32_t predecessor : predecessors_[task]) {
-            const auto end = places_[predecessor].find(server);
-            if (end != places_[predecessor].end()) {
-                found.push_back(end->second);
+            const Ends& ends = places_[predecessor];
+            if (ends.size() < found.size()) {
+                for (const auto& [server, end] : ends) {
+                    if (const auto waiting = found.find(server); waiting != found.end()) {
+                        waiting->second.push_back(end);
+                    }
+                }
+                continue;
+            }
+            for (auto& [server, waits] : found) {
+                if (const auto end = ends.find(server); end != ends.end()) {
+                    waits.push_back(end->second);
+                }
             }
         }
-        if (found.empty() && !start_.empty()) {
-            found.push_back(start_[server]);
+        std::vector<std::vector<std::uint32_t>> all;
+        for (const std::uint32_t server : servers) {
+            all.push_back(std::move(found.at(server)));
+            if (all.back().empty() && !start_.empty()) {
+                all.back().push_back(start_[server]);
+            }
         }
-        return found;
+        return all;
+    }
+    [[nodiscard]] std::vector<std::uint32_t> before(std::uint32_t task, std::uint32_t server) const {
+        return before(task, std::span(&server, 1)).front();
     }
 
     std::uint32_t add(std::uint32_t server, const RankTask& task, const std::vector<std::uint32_t>& after) {
@@ -515,8 +539,9 @@ private:
             written.group = graphs_.group(std::move(members), name);
             written.match =
                 std::uint64_t{place} + graph_.tasks.size() * static_cast<std::uint64_t>(iteration);
-            for (const std::uint32_t member : task.members) {
-                ends[member] = add(member, written, before(place, member));
+            const std::vector<std::vector<std::uint32_t>> after = before(place, task.members);
+            for (std::size_t member = 0; member < task.members.size(); ++member) {
+                ends[task.members[member]] = add(task.members[member], written, after[member]);
             }
         }
         if (task.successors.empty()) {

@@ -24,8 +24,9 @@ std::string CallBook::key_of(const CommCall& call, const GroupNames& names) cons
     if (!call.is_address) {
         return call.group;
     }
-    const auto found = std::find(names.addresses.begin(), names.addresses.end(), call.group);
-    return fmt::format("address {}", found - names.addresses.begin() + 1);
+    const auto found = names.addresses.find(call.group);
+    return fmt::format("address {}",
+                       found != names.addresses.end() ? found->second : names.addresses.size() + 1);
 }
 
 const GroupRanks* CallBook::members_of(const CommCall& call, const GroupNames& names, const RankGraph& graph,

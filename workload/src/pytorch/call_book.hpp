@@ -36,7 +36,7 @@ namespace astrolabe::workload::pytorch {
 struct GroupNames {
     std::uint32_t rank = 0;  ///< that it is of, in the recorded world
     ProcessGroups groups;
-    std::vector<std::string> addresses;  ///< in the order of their first use
+    std::map<std::string, std::size_t> addresses;  ///< 1, 2, … in the order of their first use
 };
 
 class CallBook {

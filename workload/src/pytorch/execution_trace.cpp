@@ -441,9 +441,8 @@ private:
             trace_.rf_ids.push_back(rf_id);
         }
         for (const CommCall& call : trace_.calls) {
-            if (call.is_address && std::find(trace_.group_order.begin(), trace_.group_order.end(),
-                                             call.group) == trace_.group_order.end()) {
-                trace_.group_order.push_back(call.group);
+            if (call.is_address) {
+                trace_.group_numbers.try_emplace(call.group, trace_.group_numbers.size() + 1);
             }
         }
         if (devices_.size() == 1) {

@@ -38,10 +38,11 @@ struct ExecutionTrace {
     std::string file;
     std::string schema;
     std::size_t nodes = 0;
-    std::vector<CommCall> calls;           ///< by id
-    std::vector<std::uint64_t> rf_ids;     ///< by call
-    std::vector<std::string> group_order;  ///< addresses, in the order of their first use
-    std::vector<TraceStep> steps;          ///< by id
+    std::vector<CommCall> calls;        ///< by id
+    std::vector<std::uint64_t> rf_ids;  ///< by call
+    std::map<std::string, std::size_t>
+        group_numbers;             ///< of addresses: 1, 2, … in the order of their first use
+    std::vector<TraceStep> steps;  ///< by id
     ProcessGroups groups;
     /// The most ranks that a group of it has; 0: not said.
     std::int64_t world_size = 0;

@@ -4,12 +4,12 @@
 #include "../rank_graphs/trace_formats.hpp"
 #include "rank_files.hpp"
 #include "timeline_tasks.hpp"
+#include "waits.hpp"
 
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -203,7 +203,7 @@ private:
         GroupNames names{input.rank, timeline.groups, {}};
         if (input.trace) {
             names.groups.insert(input.trace->groups.begin(), input.trace->groups.end());
-            names.addresses = input.trace->group_order;
+            names.addresses = input.trace->group_numbers;
             take_notes(input.rank, input.trace->notes);
         }
         std::vector<TimelineStep> steps = steps_of(timeline);
@@ -242,7 +242,7 @@ private:
                                           fmt::format("it has {}", step_numbers(numbers))));
             return 0;
         }
-        const GroupNames names{rank, trace.groups, trace.group_order};
+        const GroupNames names{rank, trace.groups, trace.group_numbers};
         RankGraph graph;
         graph.source = trace.file;
         ReplayTasks replay(made_.graphs, graph, options_.overlap);
@@ -278,46 +278,6 @@ private:
         }
         made_.graphs.ranks.push_back(std::move(graph));
         return iteration;
-    }
-
-    /// Which call each wait is for.
-    struct Waits {
-        std::vector<std::optional<std::size_t>> target;  // by call
-        std::vector<bool> is_awaited;                    // by call
-        std::size_t before = 0;                          // waits for nothing in the trace
-        std::size_t open = 0;                            // calls that no wait is for
-    };
-
-    [[nodiscard]] static Waits waits_of(const std::vector<CommCall>& calls) {
-        Waits waits;
-        waits.target.resize(calls.size());
-        waits.is_awaited.resize(calls.size());
-        std::unordered_map<std::int64_t, std::vector<std::size_t>> open;  // by sequence number, in order
-        for (std::size_t i = 0; i < calls.size(); ++i) {
-            const CommCall& call = calls[i];
-            std::vector<std::size_t>& of_number = open[call.sequence.value_or(-1)];
-            if (!call.is_wait()) {
-                of_number.push_back(i);
-                continue;
-            }
-            const auto found = std::find_if(of_number.rbegin(), of_number.rend(), [&](std::size_t other) {
-                const CallKind kind = calls[other].meaning.kind;
-                const bool is_message = kind == CallKind::kSend || kind == CallKind::kReceive;
-                return (!call.is_message || is_message) &&
-                       (call.group.empty() || call.group == calls[other].group);
-            });
-            if (found == of_number.rend()) {
-                ++waits.before;
-                continue;
-            }
-            waits.target[i] = *found;
-            waits.is_awaited[*found] = true;
-            of_number.erase(std::next(found).base());
-        }
-        for (std::size_t i = 0; i < calls.size(); ++i) {
-            waits.open += !calls[i].is_wait() && !waits.is_awaited[i] ? 1 : 0;
-        }
-        return waits;
     }
 
     void add_call(const CommCall& call, std::size_t number, const Waits& waits, const GroupNames& names,

@@ -1,7 +1,5 @@
 #include "replay_tasks.hpp"
 
-#include <algorithm>
-
 namespace astrolabe::workload::pytorch {
 
 namespace {
@@ -48,7 +46,7 @@ std::uint32_t ReplayTasks::call(RankTask task, bool is_awaited, std::optional<Ti
     graph_.add(task, dependencies);
     last_of_group_[stream] = place;
     const bool is_asynchronous = overlap_ == Overlap::kAll || (overlap_ == Overlap::kWaited && is_awaited);
-    pending_.push_back(place);
+    pending_.insert(place);
     if (!is_asynchronous) {
         wait(place);
     }
@@ -56,11 +54,9 @@ std::uint32_t ReplayTasks::call(RankTask task, bool is_awaited, std::optional<Ti
 }
 
 void ReplayTasks::wait(std::uint32_t task) {
-    const auto found = std::find(pending_.begin(), pending_.end(), task);
-    if (found == pending_.end()) {
+    if (pending_.erase(task) == 0) {
         return;
     }
-    pending_.erase(found);
     add_compute(graphs_.name(graphs_.names[graph_.tasks[task].name] + ".wait"), Time(0), {task});
 }
 
@@ -70,7 +66,7 @@ std::uint32_t ReplayTasks::compute(std::string_view name, Time duration) {
 }
 
 void ReplayTasks::end_step() {
-    add_compute(graphs_.name("step.end"), Time(0), pending_);
+    add_compute(graphs_.name("step.end"), Time(0), {pending_.begin(), pending_.end()});
     pending_.clear();
 }
 

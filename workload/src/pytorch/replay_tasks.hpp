@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -53,7 +54,7 @@ private:
     std::int32_t iteration_ = 0;
     std::optional<std::uint32_t> last_compute_;
     std::map<std::pair<TaskKind, std::uint32_t>, std::uint32_t> last_of_group_;
-    std::vector<std::uint32_t> pending_;
+    std::set<std::uint32_t> pending_;  // calls that nothing has waited for
     std::optional<std::uint32_t> last_tick_;
     Time clock_;
 };
