@@ -1,6 +1,7 @@
 /// Analysis of recorded_steps.hpp.
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <astrolabe/core/assert.hpp>
+#include <astrolabe/core/units.hpp>
 #include <astrolabe/experiment/calibration/recorded_steps.hpp>
 
 namespace astrolabe::experiment {
@@ -122,6 +124,9 @@ public:
         : trace_(trace) {
         for (std::size_t i = 0; i < trace.calls.size(); ++i) {
             calls_.emplace(trace.calls[i].correlation, i);
+            const std::string& name = trace.name_of(trace.calls[i].name);
+            waited_.push_back(waited_.back() + (is_waiting(name) ? trace.calls[i].duration : 0));
+            launches_.push_back(launches_.back() + (is_launch(name) ? 1 : 0));
         }
     }
 
@@ -195,7 +200,10 @@ private:
             "its annotations overlap: record one pipeline at a time");
     }
 
-    std::optional<Diagnostic> record_phases(StepRecord& step) {
+    /// Calls record(interval, phase) for the annotations in a step that are of a phase, until one is too
+    /// long.
+    template <class Record>
+    std::optional<Diagnostic> for_each_phase(StepRecord& step, const Record& record) const {
         const auto [first, end] = within(trace_.annotations, step.start, step.start + step.duration);
         for (std::size_t i = first; i < end; ++i) {
             const HostInterval& interval = trace_.annotations[i];
@@ -205,24 +213,25 @@ private:
                 continue;
             }
             PhaseRecord& phase = step.phases[static_cast<std::size_t>(known - kPhaseNames.begin())];
-            phase.is_there = true;
-            phase.host += interval.duration;
-            const auto [call, last] =
-                within(trace_.calls, interval.start, interval.start + interval.duration);
-            for (std::size_t c = call; c < last; ++c) {
-                const std::string& name = trace_.name_of(trace_.calls[c].name);
-                if (is_waiting(name)) {
-                    phase.blocked += trace_.calls[c].duration;
-                    phase.host -= trace_.calls[c].duration;
-                    if (std::optional<Diagnostic> error = too_long(step, phase)) {
-                        return error;
-                    }
-                }
-                phase.launches += is_launch(name) ? 1 : 0;
+            record(interval, phase);
+            if (std::optional<Diagnostic> error = too_long(step, phase)) {
+                return error;
             }
         }
-        record_calls(step);
         return std::nullopt;
+    }
+
+    std::optional<Diagnostic> record_phases(StepRecord& step) const {
+        record_calls(step);
+        return for_each_phase(step, [this](const HostInterval& interval, PhaseRecord& phase) {
+            const auto [first, end] =
+                within(trace_.calls, interval.start, interval.start + interval.duration);
+            const Nanoseconds waited = waited_[end] - waited_[first];
+            phase.is_there = true;
+            phase.host += interval.duration - waited;
+            phase.blocked += waited;
+            phase.launches += launches_[end] - launches_[first];
+        });
     }
 
     void record_calls(StepRecord& step) const {
@@ -259,16 +268,16 @@ private:
 
     /// The step in which a host's instant lies.
     static StepRecord* step_at(std::vector<StepRecord>& steps, Nanoseconds time) {
-        for (StepRecord& step : steps) {
-            if (time >= step.start && time < step.start + step.duration) {
-                return &step;
-            }
+        const auto after = std::ranges::upper_bound(steps, time, {}, &StepRecord::start);
+        if (after == steps.begin() || time >= std::prev(after)->start + std::prev(after)->duration) {
+            return nullptr;
         }
-        return nullptr;
+        return &*std::prev(after);
     }
 
     std::optional<Diagnostic> record_kernels(TraceRecord& record) {
         kernels_.assign(record.steps.size(), {});
+        std::vector<std::vector<Issue>> issued(record.steps.size());
         for (const DeviceEvent& kernel : trace_.device_events) {
             if (!kernel.is_kernel) {
                 continue;
@@ -284,10 +293,11 @@ private:
             if (step == nullptr) {
                 continue;  // between steps
             }
+            const auto place = static_cast<std::size_t>(step - record.steps.data());
             ++step->kernels;
             if (!is_nccl(name)) {
                 step->compute += kernel.duration;
-                kernels_[static_cast<std::size_t>(step - record.steps.data())].push_back(&kernel);
+                kernels_[place].push_back(&kernel);
                 if (name.find("split_embedding_codegen_forward") != std::string::npos) {
                     step->lookup_forward += kernel.duration;
                 }
@@ -300,35 +310,39 @@ private:
                                    "Reduce");
             }
             step->collectives.push_back(collective(kernel, *nccl, trace_.calls[call->second]));
+            issued[place].push_back({trace_.calls[call->second].start, step->collectives.back().call});
+        }
+        for (std::size_t place = 0; place < record.steps.size(); ++place) {
+            std::ranges::stable_sort(record.steps[place].collectives, {}, &CollectiveRecord::start);
             if (std::optional<Diagnostic> error =
-                    count_call(*step, trace_.calls[call->second].start, step->collectives.back().call)) {
+                    count_collectives(record.steps[place], std::move(issued[place]))) {
                 return error;
             }
-        }
-        for (StepRecord& step : record.steps) {
-            std::ranges::stable_sort(step.collectives, {}, &CollectiveRecord::start);
         }
         return std::nullopt;
     }
 
-    /// Counts a collective's call in the phase in which it was issued.
-    std::optional<Diagnostic> count_call(StepRecord& step, Nanoseconds launch, Nanoseconds call) const {
-        const auto [first, end] = within(trace_.annotations, step.start, step.start + step.duration);
-        for (std::size_t i = first; i < end; ++i) {
-            const HostInterval& interval = trace_.annotations[i];
-            const auto known =
-                std::ranges::find(kPhaseNames, trace_.name_of(interval.name), &PhaseName::annotation);
-            if (known != kPhaseNames.end() && launch >= interval.start &&
-                launch < interval.start + interval.duration) {
-                PhaseRecord& phase = step.phases[static_cast<std::size_t>(known - kPhaseNames.begin())];
-                ++phase.collectives;
-                phase.collective_calls += call;
-                if (std::optional<Diagnostic> error = too_long(step, phase)) {
-                    return error;
-                }
-            }
+    /// How long the host took to issue a collective, and when it began to launch it.
+    struct Issue {
+        Nanoseconds start;
+        Nanoseconds call;
+    };
+
+    /// Counts the calls of collectives in the phases in which they were issued.
+    std::optional<Diagnostic> count_collectives(StepRecord& step, std::vector<Issue> issued) const {
+        std::ranges::sort(issued, {}, &Issue::start);
+        // A call counts once for each of its kernels, of which there may be so many that no time holds the
+        // sum.
+        std::vector<detail::Int128> calls{0};  // of those before
+        for (const Issue& issue : issued) {
+            calls.push_back(calls.back() + issue.call);
         }
-        return std::nullopt;
+        return for_each_phase(step, [&](const HostInterval& interval, PhaseRecord& phase) {
+            const auto [first, end] = within(issued, interval.start, interval.start + interval.duration);
+            phase.collectives += end - first;
+            phase.collective_calls += static_cast<Nanoseconds>(
+                std::min<detail::Int128>(calls[end] - calls[first], kMostTraceTime + 1));
+        });
     }
 
     /// The innermost interval of a thread that holds an instant.
@@ -410,6 +424,8 @@ private:
 
     const KinetoTrace& trace_;
     std::unordered_map<std::int64_t, std::size_t> calls_;
+    std::vector<Nanoseconds> waited_{0};                    // for the device, in the calls before
+    std::vector<std::size_t> launches_{0};                  // likewise
     std::vector<std::vector<const DeviceEvent*>> kernels_;  // of each step, that compute
     std::size_t step_index_ = 0;
 };

@@ -1,5 +1,6 @@
 /// Kineto traces: the reader, and what recorded steps say (kineto_trace.hpp, recorded_steps.hpp).
 #include <array>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -254,6 +255,48 @@ TraceRecord forward_of(std::size_t rank, std::int64_t milliseconds, std::size_t 
     PhaseRecord& forward = step.phases[static_cast<std::size_t>(StepPhase::kForward)];
     forward = {.is_there = true, .host = milliseconds * 1'000'000, .blocked = 0, .launches = launches};
     return record;
+}
+
+/// One step of 1 s, all of which is `phases` annotations of the forward pass at once; in it `calls` launches
+/// of collectives and as many waits, of 1 ns each.
+KinetoTrace overlapping_phases(std::size_t phases, std::size_t calls) {
+    KinetoTrace trace;
+    trace.rank = 0;
+    trace.names = {"ProfilerStep#1",
+                   "## forward ##",
+                   "cudaLaunchKernel",
+                   "cudaStreamSynchronize",
+                   "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)",
+                   "c10d::allreduce_"};
+    trace.annotations.push_back({0, 0, 1'000'000'000});
+    for (std::size_t i = 0; i < phases; ++i) {
+        trace.annotations.push_back({1, 0, 1'000'000'000});
+    }
+    for (std::size_t i = 0; i < calls; ++i) {
+        const auto start = static_cast<Nanoseconds>(10 * i);
+        const auto correlation = static_cast<std::int64_t>(i);
+        trace.calls.push_back({2, start + 1, 1, 1, correlation});
+        trace.calls.push_back({3, start + 5, 1, 1, -1 - correlation});
+        trace.collectives.push_back({5, start, 3, 1});
+        trace.device_events.push_back({4, true, start + 2, 1, 1, correlation, Bytes(8), Bytes(8)});
+    }
+    return trace;
+}
+
+// Each of 20,000 phases has all 40,000 calls and 20,000 collectives: one by one they are 1.2e9 steps.
+TEST(Kineto, OverlappingPhasesAreCountedInTheTimeOfOne) {
+    constexpr std::size_t kMany = 20'000;
+    const std::clock_t start = std::clock();
+    const Result<TraceRecord> record = record_steps(overlapping_phases(kMany, kMany));
+    const double taken = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    ASSERT_TRUE(record) << render(record.error());
+    const PhaseRecord& forward = record->steps.at(0).phases[static_cast<std::size_t>(StepPhase::kForward)];
+    EXPECT_EQ(forward.launches, kMany * kMany);
+    EXPECT_EQ(forward.collectives, kMany * kMany);
+    EXPECT_EQ(forward.collective_calls, Nanoseconds{3 * kMany * kMany});
+    EXPECT_EQ(forward.blocked, Nanoseconds{kMany * kMany});
+    EXPECT_EQ(forward.host, Nanoseconds{kMany * (1'000'000'000 - kMany)});
+    EXPECT_LT(taken, 1.5);
 }
 
 // Rank 1 has 10,000 launches, rank 0 one of half a day: 10,000 of these are 5,000 days, and a time has at
