@@ -99,8 +99,9 @@ CollectiveWorks::CollectiveWorks(const Experiment& experiment)
     }
     const system::SystemOptions& options = experiment.cluster.options;
     loads_ = std::make_unique<ScheduleLoads>(experiment.program, options, fabric_, experiment.placement);
-    if (!loads_->omission().empty()) {
-        omission_ = loads_->omission();
+    if (!loads_->omission().empty() || loads_->pairs() > kMostPairs) {
+        // Paths are followed pair by pair, also where loads were found without.
+        omission_ = loads_->omission().empty() ? too_many_pairs() : loads_->omission();
         return;
     }
     if (spreads_over_cables(fabric_, experiment.program.ranks, experiment.placement)) {

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -110,6 +114,45 @@ std::int64_t blocks_of_a_chunk(const CollectiveSchedule& schedule) {
     }
 }
 
+/// What every rank sends to every other one, in blocks; 0 where that differs.
+double blocks_for_all(const CollectiveSchedule& schedule) {
+    if (schedule.symmetry() == system::Symmetry::kNone || schedule.ranks() < 2) {
+        return 0;
+    }
+    const std::vector<double> to_peer = blocks_by_peer(schedule);
+    const bool is_same =
+        std::all_of(to_peer.begin() + 1, to_peer.end(), [&](double blocks) { return blocks == to_peer[1]; });
+    return is_same && to_peer[0] == 0 ? to_peer[1] : 0;
+}
+
+/// In blocks, or in bytes of `pairs`; nothing where amounts are no products.
+std::optional<ScheduleLoads::Products> products_of(const CollectiveSchedule& schedule,
+                                                   const system::PairSizes* pairs) {
+    const double blocks = blocks_for_all(schedule);
+    // One block to each other position is the one that this pair has: none is left to go by way of a third.
+    if (blocks == 0 || (pairs != nullptr && blocks != 1)) {
+        return std::nullopt;
+    }
+    const std::size_t ranks = schedule.ranks();
+    ScheduleLoads::Products products{std::vector(ranks, pairs == nullptr ? blocks : 1.0),
+                                     std::vector(ranks, 1.0)};
+    if (pairs == nullptr) {
+        return products;
+    }
+    if (!pairs->is_by_source() && !pairs->is_by_destination()) {
+        return std::nullopt;
+    }
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        double& amount = (pairs->is_by_source() ? products.from : products.to)[rank];
+        amount = static_cast<double>((*pairs)(rank, rank).count());
+    }
+    // What is taken away from sums is taken away exactly.
+    constexpr double kExactIntegers = 0x1p53;
+    const bool is_exact = std::accumulate(products.from.begin(), products.from.end(), 0.0) < kExactIntegers &&
+                          std::accumulate(products.to.begin(), products.to.end(), 0.0) < kExactIntegers;
+    return is_exact ? std::optional(std::move(products)) : std::nullopt;
+}
+
 std::uint64_t pairs_in(const CollectiveSchedule& schedule) {
     if (schedule.symmetry() == system::Symmetry::kNone) {
         return schedule.message_count();
@@ -133,6 +176,10 @@ Time carrying_time(double bytes, double bytes_per_second) {
 
 Time carrying_time(double bytes, Bandwidth rate) {
     return carrying_time(bytes, to_bytes_per_second(rate));
+}
+
+std::string too_many_pairs() {
+    return fmt::format("the schedules send between more than {} pairs of ranks", kMostPairs);
 }
 
 ScheduleLoads::ScheduleLoads(const system::Program& program, const system::SystemOptions& options,
@@ -217,6 +264,8 @@ const UnitLoad& ScheduleLoads::load_of(const CollectiveOperation& collective, un
     load.sent.assign(program_.ranks, 0);
     load.received.assign(program_.ranks, 0);
     network::RouteLoad routes(fabric_, load_balancing_);
+    // Chunks of other variants have bytes of an uneven one too.
+    const bool goes_one_way = !is_uneven || std::ranges::count(variants, variant) == std::ssize(variants);
     const auto& groups = program_.partitions[collective.partition].groups;
     for (std::size_t group = 0; group < groups.size(); ++group) {
         const std::vector<system::RankId>& ranks = groups[group];
@@ -228,9 +277,15 @@ const UnitLoad& ScheduleLoads::load_of(const CollectiveOperation& collective, un
             continue;  // what is left out makes a bound no wrong one
         }
         const CollectiveSchedule& steps = schedule(collective.kind, plan, shape, variant);
-        pairs_ += pairs_in(steps);
-        if (pairs_ > kMostPairs && omission_.empty()) {
-            omission_ = fmt::format("the schedules send between more than {} pairs of ranks", kMostPairs);
+        const std::uint64_t pairs = pairs_in(steps);
+        pairs_ += pairs;
+        std::optional<Products> products;
+        if (load_balancing_ == network::LoadBalancing::kSpray && goes_one_way) {
+            products = products_of(steps, is_uneven ? &(*collective.pair_sizes)[group] : nullptr);
+        }
+        looks_ += products ? std::min(pairs, pairs_of_places(ranks)) : pairs;
+        if (looks_ > kMostPairs && omission_.empty()) {
+            omission_ = too_many_pairs();
         }
         const auto add = [&](Position source, Position destination, double amount) {
             const std::size_t from = ranks[source].index();
@@ -241,7 +296,9 @@ const UnitLoad& ScheduleLoads::load_of(const CollectiveOperation& collective, un
                 routes.add(placement_[from], placement_[to], amount);
             }
         };
-        if (!is_uneven && !omission_.empty() && steps.symmetry() != system::Symmetry::kNone) {
+        if (products) {
+            add_products(*products, ranks, load, routes);
+        } else if (!is_uneven && !omission_.empty() && steps.symmetry() != system::Symmetry::kNone) {
             // Every rank sends to as many peers, and is the peer of as many.
             const std::vector<double> to_peer = blocks_by_peer(steps);
             const double sum = std::accumulate(to_peer.begin(), to_peer.end(), 0.0);
@@ -260,6 +317,31 @@ const UnitLoad& ScheduleLoads::load_of(const CollectiveOperation& collective, un
         load.places = routes.places();
     }
     return load;
+}
+
+std::uint64_t ScheduleLoads::pairs_of_places(const std::vector<system::RankId>& ranks) const {
+    std::set<network::NodeId> places;
+    for (const system::RankId rank : ranks) {
+        places.insert(network::place_of(fabric_, placement_[rank.index()]));
+    }
+    return std::uint64_t{places.size()} * places.size();
+}
+
+void ScheduleLoads::add_products(const Products& products, const std::vector<system::RankId>& ranks,
+                                 UnitLoad& load, network::RouteLoad& routes) const {
+    const auto& [from, to] = products;
+    const double from_all = std::accumulate(from.begin(), from.end(), 0.0);
+    const double to_all = std::accumulate(to.begin(), to.end(), 0.0);
+    std::vector<network::HostId> hosts;
+    for (Position position = 0; position < ranks.size(); ++position) {
+        const std::size_t rank = ranks[position].index();
+        hosts.push_back(placement_[rank]);
+        load.sent[rank] += from[position] * (to_all - to[position]);
+        load.received[rank] += to[position] * (from_all - from[position]);
+    }
+    if (omission_.empty()) {
+        routes.add_products(hosts, from, to);
+    }
 }
 
 const CollectiveSchedule& ScheduleLoads::schedule(system::CollectiveKind kind, const Plan& plan,

@@ -12,7 +12,9 @@
 /// Doubles: sums of up to 2^21 positive terms are right to 2^-32, which `kSafety` takes off.
 ///
 /// Limits: where schedules send between more than kMostPairs pairs of ranks in all, links are left out and
-/// only what ranks send and receive is counted.
+/// only what ranks send and receive is counted. Where paths are sprayed and every rank of a group sends every
+/// other one its own block, of one size or as much as the source has for all or the destination gets from
+/// all, pairs of places (route_load.hpp) count instead.
 #pragma once
 
 #include <map>
@@ -34,6 +36,8 @@ namespace astrolabe::experiment {
 
 inline constexpr double kSafety = 1.0 - 1.0 / (std::uint64_t{1} << 32);
 inline constexpr std::uint64_t kMostPairs = std::uint64_t{1} << 22;
+/// Why something is left out where there are more.
+[[nodiscard]] std::string too_many_pairs();
 
 /// How long `bytes` take at `rate`, rounded down; at most Time::max().
 [[nodiscard]] Time carrying_time(double bytes, double bytes_per_second);
@@ -86,6 +90,12 @@ public:
     [[nodiscard]] Time chain(system::OperationId operation, Time per_message, double per_byte,
                              double per_added_byte) const;
 
+    /// Of a schedule in which position s sends `from[s]·to[d]` to every other position d.
+    struct Products {
+        std::vector<double> from;
+        std::vector<double> to;
+    };
+
 private:
     struct Key {
         system::CollectiveKind kind;
@@ -109,6 +119,10 @@ private:
     void add_operation(system::OperationId id);
     [[nodiscard]] const UnitLoad& load_of(const system::CollectiveOperation& collective, unsigned variant,
                                           const Plan& plan);
+    /// Of the places of their hosts.
+    [[nodiscard]] std::uint64_t pairs_of_places(const std::vector<system::RankId>& ranks) const;
+    void add_products(const Products& products, const std::vector<system::RankId>& ranks, UnitLoad& load,
+                      network::RouteLoad& routes) const;
     [[nodiscard]] const system::CollectiveSchedule& schedule(system::CollectiveKind kind, const Plan& plan,
                                                              const system::Shape& shape,
                                                              unsigned variant) const;
@@ -120,6 +134,7 @@ private:
     network::LoadBalancing load_balancing_;
     std::string omission_;
     std::uint64_t pairs_ = 0;
+    std::uint64_t looks_ = 0;  // at pairs of ranks or places
     std::map<Key, UnitLoad> loads_;
     IndexedVector<system::OperationId, std::vector<Part>> parts_;
     using ScheduleKey =

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include <astrolabe/core/assert.hpp>
@@ -104,16 +105,7 @@ void RouteLoad::add(HostId source, HostId destination, double amount) {
         return;
     }
     if (from != to) {
-        // Numbers of switches lie beyond those of hosts, so the pair is one of nodes.
-        const HostId first(from.index());
-        const HostId second(to.index());
-        std::uint32_t number = pairs_.find(first, second);
-        if (number == PairIndex::kNone) {
-            number = static_cast<std::uint32_t>(places_.size());
-            pairs_.insert(first, second, number);
-            places_.push_back({from, to, destination});
-        }
-        places_[number].amount += amount;
+        carry(from, to, destination, amount);
     }
     const NodeId end = fabric_.node_of(destination);
     const RoutingPolicy& routing = fabric_.routing();
@@ -131,11 +123,82 @@ void RouteLoad::add(HostId source, HostId destination, double amount) {
         }
         return;
     }
-    if (from != fabric_.node_of(source)) {
-        loads_[fabric_.first_link(fabric_.node_of(source))] += amount;
+    leave(source, from, amount);
+    enter(destination, to, amount);
+}
+
+void RouteLoad::carry(NodeId from, NodeId to, HostId host, double amount) {
+    // Numbers of switches lie beyond those of hosts, so the pair is one of nodes.
+    const HostId first(from.index());
+    const HostId second(to.index());
+    std::uint32_t number = pairs_.find(first, second);
+    if (number == PairIndex::kNone) {
+        number = static_cast<std::uint32_t>(places_.size());
+        pairs_.insert(first, second, number);
+        places_.push_back({from, to, host});
     }
-    if (to != end) {
-        loads_[*fabric_.link(fabric_.first_link(end)).reverse] += amount;
+    places_[number].amount += amount;
+}
+
+void RouteLoad::leave(HostId source, NodeId place, double amount) {
+    const NodeId node = fabric_.node_of(source);
+    if (node != place) {
+        loads_[fabric_.first_link(node)] += amount;
+    }
+}
+
+void RouteLoad::enter(HostId destination, NodeId place, double amount) {
+    const NodeId node = fabric_.node_of(destination);
+    if (node != place) {
+        loads_[*fabric_.link(fabric_.first_link(node)).reverse] += amount;
+    }
+}
+
+void RouteLoad::add_products(std::span<const HostId> hosts, std::span<const double> from,
+                             std::span<const double> to) {
+    if (load_balancing_ != LoadBalancing::kSpray) {
+        for (std::size_t i = 0; i < hosts.size(); ++i) {
+            for (std::size_t j = 0; j < hosts.size(); ++j) {
+                if (i != j && from[i] * to[j] > 0) {
+                    add(hosts[i], hosts[j], from[i] * to[j]);
+                }
+            }
+        }
+        return;
+    }
+    struct Place {
+        std::vector<std::size_t> hosts;
+        double from = 0;  // sums over them
+        double to = 0;
+        double reached_from = 0;  // sums over all hosts that it reaches, and that reach it
+        double reached_to = 0;
+    };
+    std::map<NodeId, Place> places;
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+        Place& place = places[place_of(fabric_, hosts[i])];
+        place.hosts.push_back(i);
+        place.from += from[i];
+        place.to += to[i];
+    }
+    for (auto& [source, leaving] : places) {
+        for (auto& [destination, entering] : places) {
+            const HostId host = hosts[entering.hosts.front()];
+            if (source != destination && fabric_.routing().next_links(source, host).empty()) {
+                continue;
+            }
+            const double amount = leaving.from * entering.to;
+            if (source != destination && amount > 0) {
+                carry(source, destination, host, amount);
+            }
+            leaving.reached_to += entering.to;
+            entering.reached_from += leaving.from;
+        }
+    }
+    for (const auto& [node, place] : places) {
+        for (const std::size_t i : place.hosts) {
+            leave(hosts[i], node, from[i] * (place.reached_to - to[i]));
+            enter(hosts[i], node, to[i] * (place.reached_from - from[i]));
+        }
     }
 }
 

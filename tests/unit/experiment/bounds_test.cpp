@@ -4,6 +4,11 @@
 #include "network/src/topologies/torus.hpp"
 #include "small_experiment.hpp"
 
+#include <algorithm>
+#include <memory>
+#include <variant>
+#include <vector>
+
 #include <algorithms.hpp>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -145,6 +150,73 @@ TEST(Bounds, OfAnOversubscribedLeafAreItsUplinks) {
     EXPECT_EQ(
         network::Resources(*exchange.fabric).name(network::Resources(*exchange.fabric).of(*bounds.busiest)),
         "spine-leaf links");
+}
+
+TEST(Bounds, OfThousandsOfRanksThatAllExchangeCountLinks) {
+    // 64 leaves of 64 hosts, 4:1: 16,773,120 pairs of ranks, 4,096 of leaves. Each host sends 63/64 of 4.096
+    // MB to other leaves, a leaf 63 · 4.096 MB at 1.6 Tb/s: 1290.24 us.
+    network::LeafSpineParameters parameters;
+    parameters.hosts = 4096;
+    parameters.hosts_per_leaf = 64;
+    parameters.spines = 16;
+    parameters.link = {100_Gbps, 500_ns};
+    parameters.oversubscription = 4;
+    parameters.load_balancing = network::LoadBalancing::kSpray;
+    const Experiment exchange =
+        one_collective(network::build_leaf_spine(parameters), CollectiveKind::kAllToAll,
+                       testing::algorithm_of("direct"), Bytes(4'096'000));
+    const Bounds bounds = certified_bounds(exchange);
+    ASSERT_TRUE(bounds.links);
+    expect_near(*bounds.links, 1'290'240_ns + 1_us);
+}
+
+// By source or by destination loads are those of products; the same sizes pair by pair are added one by one.
+RC_GTEST_PROP(Bounds, SizesOfPairsAndOfSourcesOrDestinationsAreOne, ()) {
+    network::LeafSpineParameters parameters;
+    parameters.hosts = 12;
+    parameters.hosts_per_leaf = 3;
+    parameters.spines = 2;
+    parameters.link = {100_Gbps, 500_ns};
+    parameters.load_balancing = network::LoadBalancing::kSpray;
+    const auto fabric = network::build_leaf_spine(parameters);
+    const bool by_source = *rc::gen::arbitrary<bool>();
+    const bool in_two_groups = *rc::gen::arbitrary<bool>();
+    const std::size_t ranks = in_two_groups ? 6 : 12;
+    std::vector<system::PairSizes> products;
+    std::vector<system::PairSizes> pairs;
+    std::vector<std::vector<system::RankId>> groups;
+    for (std::size_t group = 0; group < 12 / ranks; ++group) {
+        std::vector<Bytes> sizes;
+        for (std::size_t i = 0; i < ranks; ++i) {
+            sizes.emplace_back(*rc::gen::inRange<std::int64_t>(0, 1'000'000));
+        }
+        std::vector<Bytes> each;
+        std::vector<system::RankId> members;
+        for (std::size_t i = 0; i < ranks; ++i) {
+            members.emplace_back(12 / ranks * i + group);
+            for (std::size_t j = 0; j < ranks; ++j) {
+                each.push_back(sizes[by_source ? i : j]);
+            }
+        }
+        groups.push_back(std::move(members));
+        products.push_back(by_source ? system::PairSizes::by_source(sizes)
+                                     : system::PairSizes::by_destination(sizes));
+        pairs.push_back(system::PairSizes::of_pairs(ranks, std::move(each)));
+    }
+    const auto bounds_of = [&](std::vector<system::PairSizes> sizes) {
+        Experiment exchange =
+            one_collective(fabric, CollectiveKind::kAllToAll, testing::algorithm_of("direct"), Bytes(1));
+        exchange.program.partitions[system::PartitionId(0)].groups = groups;
+        auto& work = std::get<system::CollectiveOperation>(exchange.program.operations[OperationId(0)].work);
+        work.size = std::ranges::max_element(sizes, {}, &system::PairSizes::largest_held)->largest_held();
+        work.pair_sizes = std::make_shared<const std::vector<system::PairSizes>>(std::move(sizes));
+        return certified_bounds(exchange);
+    };
+    const Bounds together = bounds_of(products);
+    const Bounds one_by_one = bounds_of(pairs);
+    RC_ASSERT(together.ports == one_by_one.ports);
+    RC_ASSERT(together.links.has_value());
+    RC_ASSERT(together.links == one_by_one.links);
 }
 
 TEST(Bounds, OfATorusCountTheLinksThatRoutesTake) {

@@ -70,6 +70,38 @@ RC_GTEST_PROP(RouteLoad, IsTheSumOverTheRoutesOfItsPairs, ()) {
     RC_ASSERT(between == crossing);
 }
 
+RC_GTEST_PROP(RouteLoad, OfProductsIsTheSumOverPairs, ()) {
+    const auto load_balancing = *rc::gen::element(LoadBalancing::kFlowHash, LoadBalancing::kSpray);
+    const auto fabric = some_fabric(*rc::gen::inRange(0U, 3U), load_balancing);
+    std::mt19937_64 random(random_seed());
+    std::vector<HostId> hosts;
+    std::vector<double> from;
+    std::vector<double> to;
+    for (std::size_t host = 0; host < fabric->host_count(); ++host) {
+        if (random() % 2 == 0) {
+            hosts.emplace_back(host);
+            from.push_back(static_cast<double>(random() % 4));
+            to.push_back(static_cast<double>(random() % 4));
+        }
+    }
+    RouteLoad together(*fabric, load_balancing);
+    together.add_products(hosts, from, to);
+    RouteLoad one_by_one(*fabric, load_balancing);
+    for (std::size_t i = 0; i < hosts.size(); ++i) {
+        for (std::size_t j = 0; j < hosts.size(); ++j) {
+            if (i != j && from[i] * to[j] > 0) {
+                one_by_one.add(hosts[i], hosts[j], from[i] * to[j]);
+            }
+        }
+    }
+    const IndexedVector<LinkId, double> found = together.links();
+    const IndexedVector<LinkId, double> expected = one_by_one.links();
+    for (std::size_t i = 0; i < fabric->link_count(); ++i) {
+        RC_ASSERT(std::abs(found[LinkId(i)] - expected[LinkId(i)]) < 1e-9);
+    }
+    RC_ASSERT(together.places().size() == one_by_one.places().size());
+}
+
 TEST(RouteLoad, PlacesOfHostsOnOneCableAreTheirSwitches) {
     const auto fabric = some_fabric(1, LoadBalancing::kSpray);
     // 12 hosts, then switches; hosts 0, 1, 2 share a leaf.

@@ -9,10 +9,12 @@
 ///
 /// Complexity: kFlowHash and kPaths O(links of the paths) an amount. kSpray O(1) an amount, and at the end
 /// O(links towards it) for every *place* that is a destination: hosts that hang by one cable on a switch are
-/// one place, the switch; every other host is one by itself.
+/// one place, the switch; every other host is one by itself. Products of h hosts at p places are O(h + p²)
+/// under kSpray.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <astrolabe/network/fabric.hpp>
@@ -39,13 +41,23 @@ public:
 
     /// Precondition: source != destination, and a route leads there.
     void add(HostId source, HostId destination, double amount);
+    /// From hosts[i] to each other host, hosts[j], from[i]·to[j]. Hosts differ; where no route leads from one
+    /// to another nothing goes.
+    void add_products(std::span<const HostId> hosts, std::span<const double> from,
+                      std::span<const double> to);
 
     /// Of all that was added.
     [[nodiscard]] IndexedVector<LinkId, double> links() const;
-    /// Between different places, in the order in which pairs first came.
+    /// Between different places, in the order in which pairs first came; those of products in that of nodes.
     [[nodiscard]] const std::vector<PlaceTraffic>& places() const { return places_; }
 
 private:
+    /// `host` is one at `to`, another place.
+    void carry(NodeId from, NodeId to, HostId host, double amount);
+    /// On the cable between a host and its place, if they differ.
+    void leave(HostId source, NodeId place, double amount);
+    void enter(HostId destination, NodeId place, double amount);
+
     const Fabric& fabric_;
     LoadBalancing load_balancing_;
     IndexedVector<LinkId, double> loads_;  // what is known at once

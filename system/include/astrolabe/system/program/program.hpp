@@ -29,8 +29,8 @@
 ///     none is ready it waits, and that time is exposed of the dependency that finished last before the next
 ///     operation starts.
 ///     A compute operation of zero duration is a pure wait.
-///     Where it has a `contended` duration d', it progresses at the speed d/d' while collectives are in flight
-///     on its rank (executor.hpp, "Contention"), and the time that this adds is accounted as slowed.
+///     Where it has a `contended` duration d', it progresses at the speed d/d' while collectives are in
+///     flight on its rank (executor.hpp, "Contention"), and the time that this adds is accounted as slowed.
 ///   - A *collective* is issued as soon as all its dependencies have finished, in program order where several
 ///     become ready at once, and never blocks the rank by itself. It finishes on a rank `completion_delay`
 ///     after the rank's last chunk is done and its `least_duration`, if it has one, is over.
@@ -117,6 +117,9 @@ public:
     [[nodiscard]] Bytes operator()(std::size_t source, std::size_t destination) const {
         return bytes_[source * source_stride_ + destination * destination_stride_];
     }
+    /// Whether a source has the same for all, and whether a destination gets the same from all.
+    [[nodiscard]] bool is_by_source() const { return destination_stride_ == 0; }
+    [[nodiscard]] bool is_by_destination() const { return source_stride_ == 0; }
     [[nodiscard]] Bytes held(std::size_t source) const;           ///< for all, itself included
     [[nodiscard]] Bytes received(std::size_t destination) const;  ///< from all, itself included
     [[nodiscard]] Bytes largest_held() const;
