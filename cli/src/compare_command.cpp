@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -91,7 +92,8 @@ int check_usage(const CompareArguments& arguments, const experiment::Components&
     }
     const std::vector<std::string> known = components.backends.names();
     for (const std::string& backend : arguments.backends) {
-        if (is_file(backend) ? !std::filesystem::is_regular_file(backend)
+        std::error_code unknown;
+        if (is_file(backend) ? !std::filesystem::is_regular_file(backend, unknown)
                              : std::find(known.begin(), known.end(), backend) == known.end()) {
             print_failure(fmt::format("astrolabe: --backends: '{}' is not {}\n  hint: {}\n", backend,
                                       is_file(backend) ? "a file" : "a backend",
@@ -187,13 +189,15 @@ int compare_runs(std::vector<experiment::ComparedRun> runs, const CompareArgumen
     run_all(runs, arguments, progress);
     explain_engines(runs, arguments, components);
     const std::string json = experiment::comparison_json(runs).dump(2) + "\n";
-    print_out(arguments.json ? json : experiment::comparison_text(runs));
-    if (folder) {
-        if (const std::optional<Diagnostic> error = folder->write("compare.json", json)) {
-            print_diagnostics({*error});
-            return kSimulationFailed;
-        }
+    // Before anything is printed, which may wait for a reader.
+    const std::optional<Diagnostic> error = folder ? folder->write("compare.json", json) : std::nullopt;
+    if (folder && !error) {
         folder->mark_whole();
+    }
+    print_out(arguments.json ? json : experiment::comparison_text(runs));
+    if (error) {
+        print_diagnostics({*error});
+        return kSimulationFailed;
     }
     return exit_code_of(runs);
 }

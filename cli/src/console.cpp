@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -92,6 +93,10 @@ void install_interrupt_handler() {
     sigaction(SIGTERM, &action, nullptr);
 }
 
+void outlive_readers() {
+    std::signal(SIGPIPE, SIG_IGN);
+}
+
 void set_last_words(std::string text) {
     const int unused = 1 - g_used_words;
     g_last_words[static_cast<std::size_t>(unused)] = std::move(text);
@@ -126,8 +131,11 @@ bool output_was_lost() {
 }
 
 void print_out(const std::string& text) {
-    g_lost_output = std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
-                    std::fflush(stdout) != 0 || g_lost_output;
+    errno = 0;
+    const bool is_written =
+        std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    // A reader that has seen enough, as head, has closed the pipe.
+    g_lost_output = g_lost_output || (!is_written && errno != EPIPE);
 }
 
 void print_error(const std::string& text) {

@@ -22,6 +22,8 @@ enum ExitCode : int {
 /// Ends the process with code 130 (143) on Ctrl-C (SIGTERM) with one line on stderr. Result files are renamed
 /// into place whole, so there is nothing to clean up.
 void install_interrupt_handler();
+/// From now on nothing but its own output is lost where a reader of it, as head, ends first.
+void outlive_readers();
 /// What the process writes last, behind that line, where it is ended so; empty: nothing.
 void set_last_words(std::string text);
 /// Writes `text` to standard error and has no last words any more, uninterrupted.
@@ -31,7 +33,7 @@ void only_note_interrupts();
 [[nodiscard]] bool was_interrupted();
 
 void print_out(const std::string& text);
-/// Whether something could not be written to standard output: a full disk, say.
+/// Whether something could not be written to standard output that was to be read: a full disk, say.
 [[nodiscard]] bool output_was_lost();
 /// To standard error as it is: progress, and what is no diagnostic.
 void print_error(const std::string& text);

@@ -88,6 +88,15 @@ bool asks_for_json(const std::vector<std::string>& words) {
     return false;
 }
 
+/// What is wrong with the folder that words are relative to; empty: nothing.
+std::string folder_is_gone() {
+    std::error_code gone;
+    static_cast<void>(std::filesystem::current_path(gone));
+    return gone ? fmt::format("astrolabe: the current folder: {}\n  hint: change to one that is there\n",
+                              gone.message())
+                : std::string{};
+}
+
 /// What is wrong with a word, or with the name of the folder that words are relative to; empty: nothing. All
 /// of them may come to be in files that have to be UTF-8.
 std::string words_not_utf8(const std::vector<std::string>& words) {
@@ -127,6 +136,7 @@ void add_diagnostics_option(CLI::App& app) {
 
 int main_program(std::vector<std::string> words) {
     install_interrupt_handler();
+    outlive_readers();
     const experiment::Components components = experiment::builtin_components();
     int exit_code = kDone;
     CLI::App app("astrolabe: co-design of DLRM training and the network that carries it", "astrolabe");
@@ -153,7 +163,7 @@ int main_program(std::vector<std::string> words) {
     if (asks_for_json(words)) {
         set_diagnostic_form(DiagnosticForm::kJson);
     }
-    if (const std::string failure = words_not_utf8(words); !failure.empty()) {
+    if (const std::string failure = folder_is_gone() + words_not_utf8(words); !failure.empty()) {
         print_failure(failure);
         return kWrongUsage;
     }

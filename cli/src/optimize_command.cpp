@@ -79,13 +79,13 @@ int search(const OptimizeArguments& arguments, const study::SearchStudy& study,
         return kSimulationFailed;
     }
     const study::Optimization& result = *found;
+    // Before anything is printed, which may wait for a reader.
+    const Diagnostics errors = folder ? study::write_optimization(*folder, study, result) : Diagnostics{};
     print_out(arguments.json ? study::optimization_json(study, result).dump(2) + "\n"
                              : study::optimization_text(study, result));
-    if (folder) {
-        if (const Diagnostics errors = study::write_optimization(*folder, study, result); !errors.empty()) {
-            print_diagnostics(errors);
-            return kSimulationFailed;
-        }
+    if (!errors.empty()) {
+        print_diagnostics(errors);
+        return kSimulationFailed;
     }
     return exit_code_of(result);
 }

@@ -1,6 +1,7 @@
 #include "commands.hpp"
 #include "console.hpp"
 
+#include <csignal>
 #include <memory>
 
 #include <fmt/format.h>
@@ -27,9 +28,17 @@ void open_page(const std::filesystem::path& page) {
     std::string file = page.string();
     char* words[] = {program.data(), file.data(), nullptr};
     pid_t process = 0;
-    if (::posix_spawnp(&process, "xdg-open", nullptr, nullptr, words, environ) != 0) {
+    sigset_t pipes;  // which this program ignores
+    sigemptyset(&pipes);
+    sigaddset(&pipes, SIGPIPE);
+    posix_spawnattr_t attributes;
+    ::posix_spawnattr_init(&attributes);
+    ::posix_spawnattr_setsigdefault(&attributes, &pipes);
+    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    if (::posix_spawnp(&process, "xdg-open", nullptr, &attributes, words, environ) != 0) {
         print_warning(fmt::format("astrolabe: there is no 'xdg-open' to open '{}' with\n", file));
     }
+    ::posix_spawnattr_destroy(&attributes);
 }
 
 bool is_about_options(const Diagnostic& error) {

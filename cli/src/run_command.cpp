@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <system_error>
 #include <variant>
 
 #include <fmt/format.h>
@@ -127,14 +128,13 @@ int run_several_jobs(const RunArguments& arguments, const experiment::Experiment
                                   readable(run.total), run.stall));
         return kSimulationFailed;
     }
+    // Before anything is printed: a pager takes no more than a page until somebody reads on.
+    const Diagnostics errors = folder ? experiment::write_jobs_results(*folder, loaded, run) : Diagnostics{};
     print_out(arguments.json ? experiment::jobs_summary_json(loaded, run).dump(2) + "\n"
                              : experiment::jobs_text_summary(loaded, run));
-    if (folder) {
-        if (const Diagnostics errors = experiment::write_jobs_results(*folder, loaded, run);
-            !errors.empty()) {
-            print_diagnostics(errors);
-            return kSimulationFailed;
-        }
+    if (!errors.empty()) {
+        print_diagnostics(errors);
+        return kSimulationFailed;
     }
     return kDone;
 }
@@ -146,7 +146,8 @@ Result<experiment::Experiment> load_for_run(const RunArguments& arguments,
         return study::load_stored_point(arguments.file, arguments.study, *arguments.point, arguments.load,
                                         components);
     }
-    if (std::filesystem::exists(std::filesystem::path(arguments.file) / study::kStoreName)) {
+    std::error_code unknown;  // then loading says why
+    if (std::filesystem::exists(std::filesystem::path(arguments.file) / study::kStoreName, unknown)) {
         return Diagnostic{"run.point",
                           {},
                           fmt::format("'{}' has the results of a study, not an experiment", arguments.file),
@@ -208,15 +209,16 @@ int run_one_job(const RunArguments& arguments, const experiment::Experiment& loa
     run.slow = experiment::slow_methods(loaded, components);
     run.slow_window = experiment::slow_window(loaded, run.execution.total, components);
     run.ignored = experiment::ignored_terms(loaded, components);
-    print_out(arguments.json ? experiment::summary_json(loaded, run).dump(2) + "\n"
-                             : experiment::text_summary(loaded, run) +
-                                   (run.flows || arguments.point ? "" : next_command(arguments)));
+    // Before anything is printed, as above.
     Diagnostics errors = recorder.finish(run);
     if (folder) {  // a record that could not be written is no reason to lose the results
         for (Diagnostic& error : experiment::write_results(*folder, loaded, run)) {
             errors.push_back(std::move(error));
         }
     }
+    print_out(arguments.json ? experiment::summary_json(loaded, run).dump(2) + "\n"
+                             : experiment::text_summary(loaded, run) +
+                                   (run.flows || arguments.point ? "" : next_command(arguments)));
     if (recorder.late_events() > 0) {
         print_warning(fmt::format("astrolabe: {} packet events were reported too late to be put in order\n",
                                   recorder.late_events()));

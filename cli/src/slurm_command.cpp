@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -238,7 +239,8 @@ int print_status(const SweepArguments& arguments, const study::Study& study, con
 
 void note_arrays(const study::Study& study, const study::ResultStore& store,
                  const std::filesystem::path& folder) {
-    if (!std::filesystem::exists(folder / study::kSlurmFolder)) {
+    std::error_code unknown;
+    if (!std::filesystem::exists(folder / study::kSlurmFolder, unknown)) {
         return;
     }
     const std::set<std::string> open = study::open_keys(study, &store, study::sweep_status(study, &store));

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <filesystem>
 #include <memory>
+#include <system_error>
 #include <thread>
 #include <variant>
 
@@ -99,7 +100,8 @@ int status_command(const SweepArguments& arguments, const study::Study& study,
                    const std::filesystem::path& folder) {
     merge_for_status(folder);
     std::optional<study::ResultStore> store;
-    if (std::filesystem::exists(folder / study::kStoreName)) {
+    std::error_code unknown;  // then opening says why
+    if (std::filesystem::exists(folder / study::kStoreName, unknown) || unknown) {
         Result<study::ResultStore> opened = study::ResultStore::open_to_read(folder);
         if (!opened) {
             print_diagnostics(opened.error());

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace astrolabe::testing {
@@ -49,6 +50,66 @@ protected:
 
     TemporaryFolder folder_;
 };
+
+// Once the program was ended by SIGPIPE (141) before it had written a file.
+TEST_F(OutputOfRuns, AReaderThatStopsReadingCostsNoResult) {
+    const std::string code = out("code");
+    const ProcessResult piped =
+        run_shell("{ sleep 0.2; " + quoted(ASTROLABE_PROGRAM) + " run " + quoted(kQuickstart) +
+                  " --json --out " + quoted(out("a")) + "; echo $? > " + quoted(code) + "; } | true");
+    EXPECT_EQ(read_file(code), "0\n") << piped.err;
+    EXPECT_EQ(piped.err, "");
+    expect_one_run(out("a"));
+}
+
+TEST_F(OutputOfRuns, AFullDeviceIsSaid) {
+    const ProcessResult full =
+        run_shell(quoted(ASTROLABE_PROGRAM) + " run " + quoted(kQuickstart) + " --json > /dev/full");
+    EXPECT_EQ(full.exit_code, 1);
+    EXPECT_NE(full.err.find("standard output could not be written"), std::string::npos) << full.err;
+}
+
+// A pager takes 64 KiB and no more until somebody reads on; the results are there meanwhile.
+TEST_F(OutputOfRuns, ResultsAreWrittenBeforeTheyArePrinted) {
+    const std::string fifo = out("fifo");
+    ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+    const int reader = ::open(fifo.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    ASSERT_GE(reader, 0);
+    const int writer = ::open(fifo.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    ASSERT_GE(writer, 0);
+    const std::string block(4096, 'x');
+    while (::write(writer, block.data(), block.size()) > 0) {  // until it is full
+    }
+    static_cast<void>(
+        run_shell("timeout 20 " + quoted(ASTROLABE_PROGRAM) + " run " + quoted(kQuickstart) + " --out " +
+                  quoted(out("a")) + " > " + quoted(fifo) + " & job=$!; for i in $(seq 200); do test -s " +
+                  quoted(out("a/summary.json")) + " && break; sleep 0.1; done; kill $job; wait $job"));
+    expect_one_run(out("a"));
+    ::close(writer);
+    ::close(reader);
+}
+
+// 300 letters are more than a name can have, and a link to itself leads nowhere: looking threw an exception.
+TEST_F(OutputOfRuns, NamesThatCannotBeLookedUpAreNoDefects) {
+    const std::string loop = out("loop");
+    fs::create_symlink(loop, loop);
+    for (const std::string& name : {std::string(300, 'n'), loop}) {
+        const ProcessResult run = run_program(ASTROLABE_PROGRAM, {"run", name});
+        EXPECT_EQ(run.exit_code, 3) << run.err;
+        EXPECT_EQ(run.err.find("a defect of the program"), std::string::npos) << run.err;
+        const ProcessResult compared =
+            run_program(ASTROLABE_PROGRAM, {"compare", kQuickstart, "--backends", "fluid," + name + ".yaml"});
+        EXPECT_EQ(compared.exit_code, 2) << compared.err;
+    }
+}
+
+TEST_F(OutputOfRuns, AFolderThatIsGoneIsSaid) {
+    const ProcessResult gone =
+        run_shell("mkdir " + quoted(out("gone")) + " && cd " + quoted(out("gone")) + " && rmdir " +
+                  quoted(out("gone")) + " && " + quoted(ASTROLABE_PROGRAM) + " run x.yaml");
+    EXPECT_EQ(gone.exit_code, 2);
+    EXPECT_NE(gone.err.find("the current folder"), std::string::npos) << gone.err;
+}
 
 TEST_F(OutputOfRuns, AFolderThatARunWritesIsRefusedToAnother) {
     ASSERT_EQ(run("a").exit_code, 0);

@@ -20,6 +20,7 @@ namespace {
 [[noreturn]] void become(const std::vector<char*>& words, const char* folder, int in, int out, int err,
                          pid_t parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    ::signal(SIGPIPE, SIG_DFL);
     if (::getppid() == parent && ::chdir(folder) == 0 && ::dup2(in, STDIN_FILENO) >= 0 &&
         ::dup2(out, STDOUT_FILENO) >= 0 && ::dup2(err, STDERR_FILENO) >= 0) {
         ::execvp(words.front(), words.data());

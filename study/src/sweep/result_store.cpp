@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -361,8 +362,9 @@ Result<ResultStore> ResultStore::open(const std::filesystem::path& folder) {
 Result<ResultStore> ResultStore::open_to_read(const std::filesystem::path& folder) {
     const std::filesystem::path file = folder / kStoreName;
     try {
-        if (!std::filesystem::exists(file)) {
-            throw SqliteError("there is none");
+        std::error_code unknown;
+        if (!std::filesystem::exists(file, unknown)) {
+            throw SqliteError(unknown ? unknown.message() : "there is none");
         }
         auto database = std::make_unique<Database>(file, SqliteDatabase::Access::kRead);
         database->check_store();

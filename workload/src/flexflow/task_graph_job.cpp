@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <set>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -135,7 +136,8 @@ Schema<TaskGraphParameters> task_graph_schema() {
 }
 
 bool is_task_graph(const std::filesystem::path& path) {
-    return path.extension() == ".fbuf" && std::filesystem::is_regular_file(path);
+    std::error_code unknown;
+    return path.extension() == ".fbuf" && std::filesystem::is_regular_file(path, unknown);
 }
 
 Result<ReadTraces> read_task_graph(const std::filesystem::path& path) {

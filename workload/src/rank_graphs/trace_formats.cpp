@@ -51,7 +51,8 @@ std::vector<std::filesystem::path> files_ending(const std::filesystem::path& fol
     std::error_code failure;
     for (std::filesystem::directory_iterator entry(folder, failure), end; !failure && entry != end;
          entry.increment(failure)) {
-        if (entry->is_regular_file() && entry->path().filename().string().ends_with(ending)) {
+        std::error_code unknown;
+        if (entry->is_regular_file(unknown) && entry->path().filename().string().ends_with(ending)) {
             files.push_back(entry->path());
         }
     }
