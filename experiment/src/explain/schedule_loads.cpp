@@ -279,11 +279,13 @@ const UnitLoad& ScheduleLoads::load_of(const CollectiveOperation& collective, un
         const CollectiveSchedule& steps = schedule(collective.kind, plan, shape, variant);
         const std::uint64_t pairs = pairs_in(steps);
         pairs_ += pairs;
+        const std::uint64_t of_places = pairs_of_places(ranks);
+        const bool is_spread = load_balancing_ == network::LoadBalancing::kSpray || of_places == 1;
         std::optional<Products> products;
-        if (load_balancing_ == network::LoadBalancing::kSpray && goes_one_way) {
+        if (is_spread && goes_one_way) {
             products = products_of(steps, is_uneven ? &(*collective.pair_sizes)[group] : nullptr);
         }
-        looks_ += products ? std::min(pairs, pairs_of_places(ranks)) : pairs;
+        looks_ += products ? std::min(pairs, of_places) : pairs;
         if (looks_ > kMostPairs && omission_.empty()) {
             omission_ = too_many_pairs();
         }

@@ -12,9 +12,9 @@
 /// Doubles: sums of up to 2^21 positive terms are right to 2^-32, which `kSafety` takes off.
 ///
 /// Limits: where schedules send between more than kMostPairs pairs of ranks in all, links are left out and
-/// only what ranks send and receive is counted. Where paths are sprayed and every rank of a group sends every
-/// other one its own block, of one size or as much as the source has for all or the destination gets from
-/// all, pairs of places (route_load.hpp) count instead.
+/// only what ranks send and receive is counted. Where paths are sprayed, or hosts hang on one switch, and
+/// every rank of a group sends every other one its own block, of one size or as much as the source has for
+/// all or the destination gets from all, pairs of places (route_load.hpp) count instead.
 #pragma once
 
 #include <map>

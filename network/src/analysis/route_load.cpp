@@ -156,16 +156,6 @@ void RouteLoad::enter(HostId destination, NodeId place, double amount) {
 
 void RouteLoad::add_products(std::span<const HostId> hosts, std::span<const double> from,
                              std::span<const double> to) {
-    if (load_balancing_ != LoadBalancing::kSpray) {
-        for (std::size_t i = 0; i < hosts.size(); ++i) {
-            for (std::size_t j = 0; j < hosts.size(); ++j) {
-                if (i != j && from[i] * to[j] > 0) {
-                    add(hosts[i], hosts[j], from[i] * to[j]);
-                }
-            }
-        }
-        return;
-    }
     struct Place {
         std::vector<std::size_t> hosts;
         double from = 0;  // sums over them
@@ -179,6 +169,17 @@ void RouteLoad::add_products(std::span<const HostId> hosts, std::span<const doub
         place.hosts.push_back(i);
         place.from += from[i];
         place.to += to[i];
+    }
+    // On one switch there is one path, whatever chooses it.
+    if (load_balancing_ != LoadBalancing::kSpray && places.size() > 1) {
+        for (std::size_t i = 0; i < hosts.size(); ++i) {
+            for (std::size_t j = 0; j < hosts.size(); ++j) {
+                if (i != j && from[i] * to[j] > 0) {
+                    add(hosts[i], hosts[j], from[i] * to[j]);
+                }
+            }
+        }
+        return;
     }
     for (auto& [source, leaving] : places) {
         for (auto& [destination, entering] : places) {

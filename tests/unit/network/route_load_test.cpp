@@ -77,7 +77,9 @@ RC_GTEST_PROP(RouteLoad, OfProductsIsTheSumOverPairs, ()) {
     std::vector<HostId> hosts;
     std::vector<double> from;
     std::vector<double> to;
-    for (std::size_t host = 0; host < fabric->host_count(); ++host) {
+    // At times of the first three hosts alone, which may hang on one switch.
+    const std::size_t count = *rc::gen::arbitrary<bool>() ? 3 : fabric->host_count();
+    for (std::size_t host = 0; host < count; ++host) {
         if (random() % 2 == 0) {
             hosts.emplace_back(host);
             from.push_back(static_cast<double>(random() % 4));

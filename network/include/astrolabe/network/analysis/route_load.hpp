@@ -10,7 +10,7 @@
 /// Complexity: kFlowHash and kPaths O(links of the paths) an amount. kSpray O(1) an amount, and at the end
 /// O(links towards it) for every *place* that is a destination: hosts that hang by one cable on a switch are
 /// one place, the switch; every other host is one by itself. Products of h hosts at p places are O(h + p²)
-/// under kSpray.
+/// under kSpray, and O(h) at one place.
 #pragma once
 
 #include <cstdint>
