@@ -114,8 +114,10 @@ int what_if_command(const WhatIfArguments& arguments, const experiment::Componen
     progress.clear();
     if (const auto* failed = std::get_if<study::FailedBase>(&found)) {
         print_failure(failed->error);
-        progress.end(failed->exit_code);
-        return failed->exit_code;
+        // Codes beyond those of the program are of a run that was killed or could not be started.
+        const int exit_code = failed->exit_code > kSomeFailed ? int{kSimulationFailed} : failed->exit_code;
+        progress.end(exit_code);
+        return exit_code;
     }
     const auto& result = std::get<study::WhatIf>(found);
     print_out(arguments.json ? study::what_if_json(result).dump(2) + "\n" : study::what_if_text(result));

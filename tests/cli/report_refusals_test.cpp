@@ -16,6 +16,12 @@ TEST_F(Report, RefusesWhatGivesNoReport) {
     expect_says(empty.err, "neither results.sqlite nor summary.json");
     folder_.write("results.sqlite", "this is no data base at all, whatever its name says");
     EXPECT_EQ(report({folder_.path().string()}).exit_code, 1);
+    // Nobody writes to the pipe: who opens it to read waits for ever.
+    const ProcessResult pipe =
+        run_shell("mkdir " + quoted(out("pipe")) + " && mkfifo " + quoted(out("pipe/results.sqlite")) +
+                  " && timeout 60 " + quoted(ASTROLABE_PROGRAM) + " report " + quoted(out("pipe")));
+    EXPECT_EQ(pipe.exit_code, 1) << pipe.err;
+    expect_says(pipe.err, "'results.sqlite' is no regular file");
     ASSERT_TRUE(study::ResultStore::open(out("unused")));
     const ProcessResult unused = report({out("unused")});
     EXPECT_EQ(unused.exit_code, 3);

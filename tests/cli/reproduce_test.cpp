@@ -155,6 +155,48 @@ TEST_F(ReproduceCommand, FitsOneConstantToOneValue) {
     EXPECT_NE(impossible.err.find("must be between"), std::string::npos) << impossible.err;
 }
 
+// Neighbouring numbers near 2 are 4.4e-16 apart, and a sixteenth of the last digit of 17 is 6.3e-19.
+TEST_F(ReproduceCommand, TheFitOfMoreDigitsThanNumbersHaveEnds) {
+    // The latencies times k with which the ring takes 1212 us: 6 (200 + k) us, k = 2.
+    const std::string file =
+        study(std::string(kStudy) +
+              "  - {name: slower, run: ring, quantity: total_time_s, "
+              "published: 1212us, margin: 0.1 %, source: page 4}\n"
+              "calibration: {path: scaled.latency, value: 1.00000000000000000, from: 1, to: 10, fitted_to: "
+              "slower, meaning: nobody knows}\n")
+            .string();
+    const ProcessResult result = run_shell("timeout 120 " + quoted(ASTROLABE_PROGRAM) + " reproduce " +
+                                           quoted(file) + " --calibrate --json");
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_NEAR(Json::parse(result.out)["calibration"]["fitted"].get<double>(), 2, 1e-4);
+}
+
+// There are no packets on `fluid`: 0 over 0.
+TEST_F(ReproduceCommand, AQuotientThatIsNoNumberIsReportedAndNotRecorded) {
+    const std::string file = study(std::string(kStudy) +
+                                   "  - {name: packets, run: ring, over: half, quantity: network.packets, "
+                                   "published: 1, margin: 0 %, source: page 4}\n")
+                                 .string();
+    EXPECT_EQ(reproduce({file, "--record"}).exit_code, 0);
+    const Json recorded = Json::parse(read_file(folder_.path() / "expected" / "made-up.json"));
+    EXPECT_EQ(recorded["values"].size(), 3U) << recorded;
+    const ProcessResult again = reproduce({file, "--json"});
+    EXPECT_EQ(again.exit_code, 4) << again.err;
+    EXPECT_NE(again.err.find("no 'packets': 'network.packets' is 0 over 0, no finite number"),
+              std::string::npos)
+        << again.err;
+    const Json rows = Json::parse(again.out).at("values");
+    EXPECT_TRUE(rows[0]["recorded"].is_number()) << rows;
+    EXPECT_TRUE(rows[3]["measured"].is_null()) << rows;
+}
+
+TEST_F(ReproduceCommand, WithoutATemporaryFolderItSaysWhatToSet) {
+    const ProcessResult result = run_shell("TMPDIR=/nowhere " + quoted(ASTROLABE_PROGRAM) + " reproduce " +
+                                           quoted(study(kStudy).string()) + " --recorded");
+    EXPECT_EQ(result.exit_code, 1) << result.err;
+    EXPECT_NE(result.err.find("set TMPDIR to a folder that can be written"), std::string::npos) << result.err;
+}
+
 TEST_F(ReproduceCommand, RefusesWhatIsNotThereWithItsPlace) {
     const std::string file = study(kStudy).string();
     const ProcessResult name = reproduce({"euromlsys2023", "--folder", ASTROLABE_SOURCE_DIR "/reproduce"});

@@ -142,6 +142,18 @@ TEST(WhatIf, CtrlCEndsItAndItsRuns) {
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::minutes(1));
 }
 
+TEST(WhatIf, ABaseThatIsKilledIsAFailureThatSaysSo) {
+    // The first child is the run as it is, which would take minutes.
+    const ProcessResult result =
+        run_shell(quoted(ASTROLABE_PROGRAM) + " what-if " + quoted(kQuickstart) +
+                  " --set workload.iterations=5000 --progress none & id=$!; for i in $(seq 600); do "
+                  "child=$(cat /proc/$id/task/$id/children); test -n \"$child\" && break; sleep 0.1; done; "
+                  "kill -KILL $child; wait $id");
+    EXPECT_EQ(result.exit_code, 1) << result.err;
+    EXPECT_NE(result.err.find("astrolabe: the run as it is was killed by signal 9\n"), std::string::npos)
+        << result.err;
+}
+
 TEST(WhatIf, RunNamesTheCommandThatAsksAboutIt) {
     const ProcessResult result = run_program(
         ASTROLABE_PROGRAM, {"run", kQuickstart, "--set", "network={kind: flat, hosts: 16}", "--seed", "2"});

@@ -27,9 +27,10 @@ constexpr double kNudge = 1.01;
 class ScratchFolder {
 public:
     ScratchFolder() {
-        std::string pattern =
-            (std::filesystem::temp_directory_path() / "astrolabe-reproduce-XXXXXX").string();
-        if (const char* made = ::mkdtemp(pattern.data())) {
+        std::error_code missing;
+        const std::filesystem::path parent = std::filesystem::temp_directory_path(missing);
+        std::string pattern = (parent / "astrolabe-reproduce-XXXXXX").string();
+        if (const char* made = missing ? nullptr : ::mkdtemp(pattern.data())) {
             path_ = made;
         }
     }
@@ -183,7 +184,12 @@ std::variant<double, std::string> measure_value(Outputs& outputs, const Publishe
     if (const auto* reason = std::get_if<std::string>(&divisor)) {
         return *reason;
     }
-    return std::get<double>(measured) / std::get<double>(divisor);
+    const double quotient = std::get<double>(measured) / std::get<double>(divisor);
+    if (!std::isfinite(quotient)) {
+        return fmt::format("'{}' is {} over {}, no finite number", value.quantity, std::get<double>(measured),
+                           std::get<double>(divisor));
+    }
+    return quotient;
 }
 
 bool is_short(const PublishedStudy& study, const PublishedValue& value) {
@@ -206,7 +212,7 @@ std::set<std::size_t> runs_for(const PublishedStudy& study, const std::vector<st
     return runs;
 }
 
-/// Bisects to a sixteenth of the last digit, and rounds to it.
+/// Bisects to a sixteenth of the last digit, or as far as numbers are told apart, and rounds to the digit.
 Result<FittedConstant> fit(const PublishedStudy& study, Runner& runner) {
     const Calibration& calibration = *study.calibration;
     const auto value = std::find_if(
@@ -243,6 +249,9 @@ Result<FittedConstant> fit(const PublishedStudy& study, Runner& runner) {
     const double step = calibration.value.scale * std::pow(10, -calibration.value.decimals);
     while (high - low > step / 16) {  // so that rounding takes the nearer digit
         const double middle = (low + high) / 2;
+        if (middle == low || middle == high) {
+            break;
+        }
         const auto measured = measured_with(middle);
         if (const auto* reason = std::get_if<std::string>(&measured)) {
             return failure_of(study, *reason);

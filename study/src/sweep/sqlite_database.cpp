@@ -1,6 +1,7 @@
 #include "sqlite_database.hpp"
 
 #include <chrono>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -19,14 +20,26 @@ constexpr std::chrono::milliseconds kPause{5};
 /// changes.
 std::string read_only_name(const std::filesystem::path& file) {
     const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+    std::error_code unknown;
     const bool is_still =
-        ::access(folder.c_str(), W_OK) != 0 && !std::filesystem::exists(file.string() + "-wal");
+        ::access(folder.c_str(), W_OK) != 0 && !std::filesystem::exists(file.string() + "-wal", unknown);
     std::string name = "file:";
     for (const char c : std::filesystem::absolute(file).string()) {
         name += c == '?' || c == '#' || c == '%' ? fmt::format("%{:02x}", static_cast<int>(c))
                                                  : std::string(1, c);
     }
     return name + (is_still ? "?immutable=1" : "?mode=ro");
+}
+
+/// Whoever opens a pipe waits for its other end. SQLite opens the files beside its own, too.
+void check_files_are_regular(const std::filesystem::path& file) {
+    for (const char* beside : {"", "-journal", "-wal", "-shm"}) {
+        std::error_code unknown;
+        const std::filesystem::file_status status = std::filesystem::status(file.string() + beside, unknown);
+        if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+            throw SqliteError(fmt::format("'{}{}' is no regular file", file.filename().string(), beside));
+        }
+    }
 }
 
 }  // namespace
@@ -56,6 +69,7 @@ SqliteDatabase::SqliteDatabase(std::filesystem::path file, Access access)
     if (writes && std::filesystem::is_symlink(std::filesystem::symlink_status(file_, ignored))) {
         throw SqliteError("it is a link, through which nothing is written");
     }
+    check_files_are_regular(file_);
     const std::string name = writes ? file_.string() : read_only_name(file_);
     const int flags =
         writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;

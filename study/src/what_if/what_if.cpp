@@ -1,3 +1,5 @@
+#include "../process/exit_code.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -77,7 +79,7 @@ void read_outcome(ChangedRun& run, const ProcessOutcome& outcome) {
     if (outcome.exit_code != 0) {
         run.reason = first_error(outcome.err);
         if (run.reason.empty()) {
-            run.reason = fmt::format("the run ended with code {} and said nothing", outcome.exit_code);
+            run.reason = "the run " + end_text(outcome.exit_code);
         }
         return;
     }
@@ -88,6 +90,15 @@ void read_outcome(ChangedRun& run, const ProcessOutcome& outcome) {
     }
     run.seconds = summary.at("mean_iteration_time_s").get<double>();
     run.fingerprint = summary.at("fingerprint").get<std::string>();
+}
+
+/// With how it ended where it did not say so itself, as one that was killed.
+FailedBase failed_base(const ProcessOutcome& outcome) {
+    std::string error = outcome.err;
+    if (error.empty() || outcome.exit_code > kKilledBySignal) {
+        error += fmt::format("astrolabe: the run as it is {}\n", end_text(outcome.exit_code));
+    }
+    return {outcome.exit_code, std::move(error)};
 }
 
 }  // namespace
@@ -131,7 +142,7 @@ std::variant<WhatIf, FailedBase> what_if(const WhatIfRequest& request, const exp
     const std::vector<std::vector<std::string>> first{run_words(request, {}, std::nullopt)};
     const ProcessOutcome as_it_is = run_own_processes(first, 1).front();
     if (as_it_is.exit_code != 0) {
-        return FailedBase{as_it_is.exit_code, as_it_is.err};
+        return failed_base(as_it_is);
     }
     report(1, "as it is");
     const auto summary = nlohmann::json::parse(as_it_is.out);

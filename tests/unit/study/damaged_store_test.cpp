@@ -11,9 +11,12 @@
 #include <variant>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <astrolabe/core/limits.hpp>
 #include <astrolabe/study/sweep/result_store.hpp>
@@ -165,6 +168,34 @@ TEST_F(DamagedStore, AFolderOrALinkInItsPlaceIsAnError) {
     fs::create_directory(file());
     expect_named("folder");
     EXPECT_FALSE(ResultStore::open(folder_.path()));
+}
+
+TEST_F(DamagedStore, APipeInPlaceOfOneOfItsFilesIsAnError) {
+    const std::string whole = bytes();
+    for (const char* beside : {"", "-journal", "-wal", "-shm"}) {
+        const fs::path pipe = file().string() + beside;
+        fs::remove(pipe);
+        ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+        // So that whoever opens the other end does not wait.
+        const int end = ::open(pipe.c_str(), O_RDWR | O_CLOEXEC);
+        ASSERT_GE(end, 0);
+        const std::string reason = fmt::format("'{}' is no regular file", pipe.filename().string());
+        const std::variant<std::string, Diagnostic> found = read();
+        EXPECT_TRUE(std::holds_alternative<Diagnostic>(found)) << pipe;
+        if (const auto* error = std::get_if<Diagnostic>(&found)) {
+            EXPECT_NE(error->message.find(reason), std::string::npos) << error->message;
+        }
+        const Result<ResultStore> opened = ResultStore::open(folder_.path());
+        EXPECT_FALSE(opened) << pipe;
+        if (!opened) {
+            EXPECT_NE(opened.error().front().message.find(reason), std::string::npos)
+                << opened.error().front().message;
+        }
+        ::close(end);
+        fs::remove(pipe);
+        put_bytes(whole);
+    }
+    EXPECT_TRUE(expect_whole_or_named("without pipes"));
 }
 
 TEST_F(DamagedStore, MissingTablesNullsTypesAndHugeValuesAreErrors) {

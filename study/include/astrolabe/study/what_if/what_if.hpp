@@ -102,7 +102,7 @@ struct WhatIfRequest {
     std::function<void(std::size_t ended, std::size_t all, const std::string& name)> observer;
 };
 
-/// What the base said on standard error and its exit code, where it gave no time.
+/// What the base said on standard error, or how it ended, and its exit code, where it gave no time.
 struct FailedBase {
     int exit_code = 1;
     std::string error;
