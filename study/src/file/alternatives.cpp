@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include <astrolabe/core/limits.hpp>
+
 namespace astrolabe::study {
 
 enum class RangeScale : std::uint8_t { kLinear, kLog };
@@ -113,7 +115,13 @@ Schema<RangeKeys> range_schema() {
     return schema;
 }
 
-std::vector<Alternative> values_of(const RangeKeys& keys, const SourceRange& where) {
+/// Nothing where the study has too many values: that is reported once, and no range after it is expanded.
+std::optional<std::vector<Alternative>> values_of(const RangeKeys& keys, const SourceRange& where,
+                                                  ReadContext& context) {
+    ReadUsage& usage = context.usage();
+    if (usage.is_exceeded()) {
+        return std::nullopt;
+    }
     RangeEnds ends;
     static_cast<void>(read_ends(keys, ends));  // it was checked
     const auto is_whole = [](double number) { return number == std::trunc(number); };
@@ -142,11 +150,20 @@ std::vector<Alternative> values_of(const RangeKeys& keys, const SourceRange& whe
     std::vector<Alternative> values;
     for (const double number : numbers) {
         std::string text = to_string(Amount{number, ends.from.unit});
-        if (values.empty() || values.back().label != text) {
-            ConfigNode value = ConfigNode::scalar(text);
-            value.where = where;
-            values.push_back({std::move(text), std::move(value), false});
+        if (!values.empty() && values.back().label == text) {
+            continue;
         }
+        ++usage.values;
+        if (usage.is_exceeded()) {
+            context.error("config.limit", where,
+                          fmt::format("value {} of this range is value {} of the study, expected at most {}",
+                                      values.size() + 1, usage.values, limits::kValues),
+                          "take larger steps, or give fewer ranges");
+            return std::nullopt;
+        }
+        ConfigNode value = ConfigNode::scalar(text);
+        value.where = where;
+        values.push_back({std::move(text), std::move(value), false});
     }
     return values;
 }
@@ -192,7 +209,11 @@ std::optional<Alternatives> read_alternatives(const ConfigEntry& entry, ReadCont
         if (!keys) {
             return std::nullopt;
         }
-        read.values = values_of(*keys, given.where);
+        std::optional<std::vector<Alternative>> values = values_of(*keys, given.where, context);
+        if (!values) {
+            return std::nullopt;
+        }
+        read.values = *std::move(values);
         return read;
     }
     for (const ConfigNode& item : given.items) {

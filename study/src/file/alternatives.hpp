@@ -7,7 +7,8 @@
 ///     path: {from: 1, to: 100, steps: 5, scale: log}  or so many, evenly apart or (log) with even ratios
 ///
 /// Ranges hold both ends; by `factor` and `step` the last that is not above `to`. Between ends that are whole
-/// numbers `steps` gives whole numbers, rounded, each once.
+/// numbers `steps` gives whole numbers, rounded, each once. Values of ranges count towards limits::kValues as
+/// those that are written do.
 #pragma once
 
 #include <cstdint>

@@ -61,7 +61,7 @@ bool is_study(const std::filesystem::path& path) {
 ConfigNode tree_of(const Study& study, const StudyPoint& point) {
     ConfigNode tree = study.base;
     for (const auto& [path, value] : point.settings) {
-        const std::string_view nowhere = experiment::set_at(tree, path, value);
+        const std::string_view nowhere = experiment::set_at(tree, path, *value);
         ASTROLABE_ASSERT(nowhere.empty(), "the paths of a point were tried when it was made");
     }
     return tree;

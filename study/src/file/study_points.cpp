@@ -7,12 +7,14 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 #include <variant>
 
 #include <fmt/format.h>
 
+#include <astrolabe/core/limits.hpp>
 #include <astrolabe/experiment/file/config_path.hpp>
 #include <astrolabe/experiment/results/fingerprint.hpp>
 
@@ -91,6 +93,7 @@ public:
                 report_same(points[same->second - 1], made->point);
                 return {};
             }
+            settings_ += made->point.settings.size();
             points.push_back(std::move(made->point));
         } while (advance(choice));
         check_use(points);
@@ -123,6 +126,8 @@ private:
                                        "{} values",
                                        paths, count, kMostSettings),
                            "vary whole sections, or less at a time");
+        } else {
+            count_texts(count);
         }
         for (Dimension& dimension : dimensions_) {
             for (Alternatives& varied : dimension) {
@@ -164,6 +169,32 @@ private:
             add(derived.key_where);
         }
         return paths;
+    }
+
+    /// Texts of what varies, over all combinations.
+    void count_texts(std::uint64_t combinations) {
+        for (const Dimension& dimension : dimensions_) {
+            for (const Alternatives& varied : dimension) {
+                std::uint64_t bytes = 0;
+                for (const Alternative& alternative : varied.values) {
+                    bytes += alternative.label.size();
+                }
+                add_text(bytes * (combinations / size_of(dimension)), varied.path, varied.where);
+            }
+        }
+    }
+
+    /// Reports the first that is too much.
+    void add_text(std::uint64_t bytes, const std::string& path, const SourceRange& where) {
+        const bool was_too_much = text_bytes_ > limits::kTotalBytes;
+        text_bytes_ += bytes;
+        if (!was_too_much && text_bytes_ > limits::kTotalBytes) {
+            context_.error("config.limit", where,
+                           fmt::format("with '{}' the parameters of all points have a text of {} bytes, "
+                                       "expected at most {}",
+                                       path, text_bytes_, limits::kTotalBytes),
+                           "vary sections by names: {small: {…}, large: {…}}");
+        }
     }
 
     [[nodiscard]] std::optional<Alternatives> read_seeds() {
@@ -311,6 +342,15 @@ private:
         return false;
     }
 
+    /// The copy of a value of the study that points share.
+    [[nodiscard]] std::shared_ptr<const ConfigNode> shared(const ConfigNode& value) {
+        std::shared_ptr<const ConfigNode>& copy = shared_[&value];
+        if (copy == nullptr) {
+            copy = std::make_shared<const ConfigNode>(value);
+        }
+        return copy;
+    }
+
     /// Nothing if the study drops it, or after an error.
     [[nodiscard]] std::optional<Combination> combination_at(const std::vector<std::size_t>& choice) {
         StudyPoint point;
@@ -318,7 +358,7 @@ private:
             for (const Alternatives& varied : dimensions_[i]) {
                 const Alternative& alternative = varied.values[choice[i]];
                 point.parameters[varied.path] = json_of(alternative);
-                point.settings.emplace_back(varied.path, alternative.value);
+                point.settings.emplace_back(varied.path, shared(alternative.value));
             }
         }
         std::stable_sort(point.settings.begin(), point.settings.end(), [](const auto& a, const auto& b) {
@@ -327,7 +367,7 @@ private:
         });
         ConfigNode tree = keys_.base;
         for (const auto& [path, value] : point.settings) {
-            set(tree, path, value, place_of(path));
+            set(tree, path, *value, place_of(path));
         }
         const TextOf text = [&](std::string_view name) { return look_up(point, tree, name); };
         for (const ConfigEntry& entry : keys_.derived) {
@@ -345,11 +385,21 @@ private:
                 continue;
             }
             is_override_used_[i] = true;
+            if (settings_ + point.settings.size() + one.set.size() > kMostSettings) {
+                context_.error("config.limit", one.where,
+                               fmt::format("with this override the study sets more than {} values over all "
+                                           "points",
+                                           kMostSettings),
+                               "set whole sections, or set them in fewer points");
+                return std::nullopt;
+            }
             for (const ConfigEntry& entry : one.set) {
                 set(tree, entry.key, entry.value, entry.key_where);
-                point.settings.emplace_back(entry.key, entry.value);
+                point.settings.emplace_back(entry.key, shared(entry.value));
                 if (point.parameters.contains(entry.key)) {
-                    point.parameters[entry.key] = json_of(one_line(entry.value));
+                    const std::string label = one_line(entry.value);
+                    add_text(label.size(), entry.key, entry.key_where);
+                    point.parameters[entry.key] = json_of(label);
                 }
             }
         }
@@ -388,7 +438,7 @@ private:
             ConfigNode node = ConfigNode::scalar(value);
             node.where = entry.value.where;
             set(tree, entry.key, node, entry.key_where);
-            point.settings.emplace_back(entry.key, std::move(node));
+            point.settings.emplace_back(entry.key, std::make_shared<const ConfigNode>(std::move(node)));
         }
     }
 
@@ -451,6 +501,9 @@ private:
     std::vector<Dimension> dimensions_;
     std::unordered_map<std::string_view, const Alternatives*> varied_;  ///< of a path the first
     std::unordered_map<const Alternatives*, ValueSet> labels_;
+    std::unordered_map<const ConfigNode*, std::shared_ptr<const ConfigNode>> shared_;
+    std::size_t settings_ = 0;      ///< of the points so far
+    std::uint64_t text_bytes_ = 0;  ///< of parameters, over all points
     std::vector<bool> is_override_used_;
 };
 

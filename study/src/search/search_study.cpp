@@ -26,6 +26,17 @@ bool depends_on_the_rest(const Diagnostic& error) {
     return std::find(kCodes.begin(), kCodes.end(), error.code) != kCodes.end();
 }
 
+/// In the order of the first of each, which plans are numbered by.
+std::vector<TableSharding> each_once(const std::vector<TableSharding>& kinds) {
+    std::vector<TableSharding> once;
+    for (const TableSharding kind : kinds) {
+        if (std::find(once.begin(), once.end(), kind) == once.end()) {
+            once.push_back(kind);
+        }
+    }
+    return once;
+}
+
 /// Reads the parts of a study, from the file to a space.
 class StudyReader {
 public:
@@ -54,7 +65,7 @@ public:
                                                   const workload::MovableTables& tables, std::size_t ranks) {
         TableMoves moves{.shards = keys.shards, .ranks = keys.ranks, .ranks_per_host = keys.ranks_per_host};
         if (!keys.kinds.empty()) {
-            moves.kinds = keys.kinds;
+            moves.kinds = each_once(keys.kinds);
         }
         const std::size_t before = context_.error_count();
         if (moves.ranks.empty()) {

@@ -147,6 +147,26 @@ TEST_F(OptimizationTest, NoPlanBeatsTheBoundOfItsSpace) {
     }
 }
 
+// A kind that is there twice was two places of a table: 6 · 2^4 plans, and once all tables were row_wise no
+// move of tables led elsewhere, so that looking for one did not end.
+TEST_F(OptimizationTest, AKindThatIsThereTwiceIsOneKind) {
+    const Result<SearchStudy> study = load(kStudy, {"optimize.tables={kinds: [row_wise, row_wise]}"});
+    ASSERT_TRUE(study) << render(study.error());
+    ASSERT_EQ(study->space.size(), 6u);  // 3 algorithms · 2 orders · 1^4 places
+    EXPECT_EQ(search(*study).steps.size(), 6u);
+    const Result<SearchStudy> alone =
+        load(kStudy, {"optimize={tables: {kinds: [row_wise, row_wise]}, method: annealing}"});
+    ASSERT_FALSE(alone);
+    EXPECT_NE(render(alone.error()).find("there is only one plan"), std::string::npos)
+        << render(alone.error());
+    // Plans are numbered by the order of the kinds, which stays.
+    const Result<SearchStudy> three =
+        load(kStudy, {"optimize.tables={kinds: [row_wise, table_wise, row_wise]}"});
+    ASSERT_TRUE(three) << render(three.error());
+    EXPECT_EQ(three->space.moves()->kinds,
+              (std::vector{workload::TableSharding::kRowWise, workload::TableSharding::kTableWise}));
+}
+
 TEST_F(OptimizationTest, NetworksThatAreBuiltForTheJobAreBuiltForEachPlan) {
     const Result<SearchStudy> study =
         load(kStudy,

@@ -1,6 +1,7 @@
 /// Studies, from the file to the points: study.hpp.
 #include "process.hpp"
 #include "small_experiment.hpp"
+#include "study/src/file/alternatives.hpp"
 
 #include <algorithm>
 #include <ctime>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <astrolabe/core/limits.hpp>
 #include <astrolabe/study/file/study.hpp>
 
 namespace astrolabe::study {
@@ -354,6 +356,78 @@ TEST_F(StudyTest, WhatAStudyVariesIsBounded) {
     }
     // 50 paths and the seed: 51 * 100,000 = 5,100,000
     EXPECT_SAYS(errors(some), "the study sets 51 paths in each of 100000 combinations, expected at most");
+}
+
+// Ranges were counted when all were expanded: 1,000 of 100,000 values, in a file of 45 KB, took 20 GB.
+TEST(StudyRanges, TheirValuesCountAmongThoseOfTheStudy) {
+    const Result<ConfigNode> root = parse_config(
+        "a: {from: 1, to: 5, step: 1}\n"
+        "b: {from: 1, to: 2, steps: 9}\n"
+        "c: {from: 1, to: 9, step: 2}\n"
+        "d: {from: 1, to: 9, step: 2}\n",
+        "study.yaml");
+    ASSERT_TRUE(root) << render(root.error());
+    ReadContext context;
+    context.usage().values = limits::kValues - 8;
+    const auto count = [&](std::size_t entry) {
+        const std::optional<Alternatives> read = read_alternatives(root->entries.at(entry), context);
+        return read ? read->values.size() : 0;
+    };
+    EXPECT_EQ(count(0), 5u);
+    EXPECT_EQ(count(1), 2u);  // rounded, nine numbers are 1 and 2
+    EXPECT_EQ(context.error_count(), 0u);
+    EXPECT_EQ(count(2), 0u);  // 8 - 5 - 2 = 1 may be there
+    EXPECT_EQ(count(3), 0u);
+    ASSERT_EQ(context.error_count(), 1u) << "the fourth is not expanded: " << render(context.errors());
+    EXPECT_SAYS(render(context.errors()),
+                "study.yaml:3:4: error[config.limit]: value 2 of this range is value 1000001 of the study, "
+                "expected at most 1000000");
+}
+
+// Each point had a copy: of two models of 5,000 values, 10,000 times each, they took more than 10 GB.
+TEST_F(StudyTest, PointsShareTheValuesThatTheySet) {
+    folder_.write("ring.yaml", "kind: ring\nhosts: 4\n");
+    const Result<Study> study = load(
+        "vary:\n  network: {one: ring.yaml, two: {kind: flat, hosts: 4}}\n"
+        "repeat: 2\n"
+        "overrides: [{when: {network: two}, set: {backend: {kind: congestion_free}}}]\n");
+    ASSERT_TRUE(study) << render(study.error());
+    ASSERT_EQ(study->points.size(), 4u);  // 2 networks · 2 seeds
+    const auto value = [&](std::size_t number, std::size_t setting) {
+        return study->points.at(number - 1).settings.at(setting).second.get();
+    };
+    EXPECT_EQ(value(1, 0), value(2, 0));
+    EXPECT_NE(value(1, 0), value(3, 0));
+    EXPECT_EQ(value(3, 2), value(4, 2));  // after the network and the seed
+    EXPECT_EQ(text_at(*study, 2, "network.kind"), "ring");
+    EXPECT_EQ(text_at(*study, 4, "backend.kind"), "congestion_free");
+}
+
+// Parameters have the text of sections without names: 20,000 points of 30 KB were taken.
+TEST_F(StudyTest, TextsThatParametersRepeatAreBounded) {
+    const std::string text = errors("repeat: 10000\nvary:\n  x:\n    - " + std::string(30'000, 'a') +
+                                    "\n    - " + std::string(30'000, 'b') + "\n");
+    // 2 · 30,000 · 10,000 bytes; 256 MiB are 268,435,456.
+    EXPECT_SAYS(text,
+                "study.yaml:5:3: error[config.limit]: with 'x' the parameters of all points have a text of "
+                "600000000 bytes, expected at most 268435456");
+}
+
+// Overrides were not counted: this study was taken.
+TEST_F(StudyTest, WhatOverridesSetIsBounded) {
+    std::string set;
+    for (int i = 0; i < 20; ++i) {
+        set += fmt::format("{}x{}: 1", i == 0 ? "" : ", ", i);
+    }
+    std::string text = "repeat: 1250\noverrides:\n";
+    for (int i = 0; i < 200; ++i) {
+        text += "  - {when: {seed: {at_least: 1}}, set: {" + set + "}}\n";
+    }
+    // A point sets its seed and 200 · 20 values. 1249 points set 4,997,249, and the seed of the next one
+    // leaves 2,750: for 137 overrides. The first is in line 5, and the 138th in line 142.
+    EXPECT_SAYS(errors(text),
+                "study.yaml:142:5: error[config.limit]: with this override the study sets more than 5000000 "
+                "values over all points");
 }
 
 TEST_F(StudyTest, ManyValuesThatAParameterNeverHasAreRefusedQuickly) {

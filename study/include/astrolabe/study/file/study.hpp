@@ -25,6 +25,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,14 +41,16 @@ namespace astrolabe::study {
 inline constexpr std::size_t kMostPoints = 100'000;
 /// Paths that one varies or derives, or that a search chooses at; each is compared with all others.
 inline constexpr std::size_t kMostPaths = 1000;
-/// Values that vary, over all points: each takes some 300 bytes.
+/// Values that are set, over all points: each takes some 300 bytes, whatever section it is, for points share
+/// sections. The text that parameters have of them is bounded by limits::kTotalBytes.
 inline constexpr std::size_t kMostSettings = 5'000'000;
 
 struct StudyPoint {
     std::size_t number = 0;  ///< from 1
     /// By path: a number, a text, or the name of an alternative; then derived values.
     nlohmann::ordered_json parameters = nlohmann::ordered_json::object();
-    std::vector<std::pair<std::string, ConfigNode>> settings;  ///< what is set in the base, in order
+    /// What is set in the base, in order; not null.
+    std::vector<std::pair<std::string, std::shared_ptr<const ConfigNode>>> settings;
 };
 
 struct Study {

@@ -44,6 +44,7 @@ struct Choice {
 
 /// How and where tables may lie.
 struct TableMoves {
+    /// Not empty, each once.
     std::vector<workload::TableSharding> kinds = {workload::TableSharding::kTableWise};
     std::vector<std::int64_t> shards = {};  ///< of column_wise: numbers allowed
     std::vector<std::int64_t> ranks = {};   ///< that tables may lie on, growing; not empty
