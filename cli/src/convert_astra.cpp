@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kBitsOfGiB = 8.0 * 1024 * 1024 * 1024;
 constexpr std::int64_t kMostRanks = 1 << 20;
-constexpr std::size_t kMostLinks = 1 << 16;
+constexpr std::int64_t kMostLinks = 1 << 16;
 
 /// Keys of system files that change nothing here, and why.
 struct IdleKey {
@@ -270,7 +270,34 @@ private:
         return graph_section(network);
     }
 
+    /// Of all dimensions, as entries of a graph.
+    [[nodiscard]] std::int64_t links_to_list() const {
+        std::int64_t links = 0;
+        for (const Dimension& dimension : dimensions_) {
+            const std::int64_t lines = ranks_ / dimension.npus;
+            if (dimension.npus == 1) {
+                continue;
+            }
+            if (dimension.kind == "Switch") {
+                links += lines * dimension.npus;
+            } else if (dimension.kind == "Ring") {
+                links += lines * (dimension.npus > 2 ? dimension.npus : 1);
+            } else {
+                links += lines * (dimension.npus * (dimension.npus - 1) / 2);
+            }
+        }
+        return links;
+    }
+
     ConfigNode graph_section(const ConfigNode& network) {
+        if (const std::int64_t needed = links_to_list(); needed > kMostLinks) {
+            error(*network.find("npus_count"),
+                  fmt::format("{} links to list, expected at most {}", needed, kMostLinks),
+                  "only Switch, Ring and FullyConnected alone, Rings, and packages below a Switch have a "
+                  "network of "
+                  "their own");
+            return ConfigNode::mapping();
+        }
         std::vector<ConfigNode> nodes;
         const auto add_node = [&nodes](const std::string& name, std::string_view kind) {
             ConfigNode node = ConfigNode::mapping();
@@ -304,7 +331,7 @@ private:
                 if (dimension.kind == "Switch") {
                     add_node(centre, "switch");
                 }
-                for (std::int64_t i = 0; i < dimension.npus && links.size() <= kMostLinks; ++i) {
+                for (std::int64_t i = 0; i < dimension.npus; ++i) {
                     if (dimension.kind == "Switch") {
                         add_link(npu(i), centre, dimension);
                     } else if (dimension.kind == "Ring") {
@@ -319,12 +346,6 @@ private:
                 }
             }
             stride *= dimension.npus;
-        }
-        if (links.size() > kMostLinks) {
-            error(*network.find("npus_count"), fmt::format("more than {} links to list", kMostLinks),
-                  "only Switch, Ring and FullyConnected alone, Rings, and packages below a Switch have a "
-                  "network of "
-                  "their own");
         }
         remarks_.push_back("NPUs forward between dimensions, by the fewest links");
         ConfigNode section = ConfigNode::mapping();

@@ -23,6 +23,7 @@ public:
         if (std::ssize(graph_.nodes) + group.count.value_or(1) > kMaxHosts + kMaxSwitches) {
             defect(group.where, fmt::format("more than {} nodes", kMaxHosts + kMaxSwitches),
                    "give a smaller count");
+            is_full_ = true;
             return;
         }
         for (std::int64_t i = 0; i < group.count.value_or(1); ++i) {
@@ -57,6 +58,7 @@ public:
         const auto pairs = static_cast<std::int64_t>(each ? from.size() : from.size() * to.size());
         if (pairs > (kMaxCables - std::ssize(graph_.links)) / group.count) {
             defect(group.where, fmt::format("more than {} cables", kMaxCables), "use fewer, faster cables");
+            is_full_ = true;
             return;
         }
         for (std::size_t i = 0; i < from.size(); ++i) {
@@ -73,6 +75,10 @@ public:
             }
         }
     }
+
+    /// Whether an entry was left out because there are too many nodes or cables: what follows it is not
+    /// looked at.
+    [[nodiscard]] bool is_full() const { return is_full_; }
 
     [[nodiscard]] std::variant<Graph, Diagnostics> take() && {
         if (!defects_.empty()) {
@@ -91,19 +97,27 @@ private:
     NodeNames names_;
     Graph graph_;
     Diagnostics defects_;
+    bool is_full_ = false;
 };
+
+/// Adds entries until the graph is full.
+template <class Entry>
+void add_all(GraphLists& lists, const std::vector<Entry>& entries) {
+    for (const Entry& entry : entries) {
+        if (lists.is_full()) {
+            return;
+        }
+        lists.add(entry);
+    }
+}
 
 }  // namespace
 
 std::variant<Graph, Diagnostics> expand(const std::vector<NodeGroup>& nodes,
                                         const std::vector<LinkGroup>& links, const HostLinkParameters& link) {
     GraphLists lists(link);
-    for (const NodeGroup& group : nodes) {
-        lists.add(group);
-    }
-    for (const LinkGroup& group : links) {
-        lists.add(group);
-    }
+    add_all(lists, nodes);
+    add_all(lists, links);
     return std::move(lists).take();
 }
 

@@ -174,13 +174,17 @@ ValidationErrors cross_errors(const ServersParameters& p) {
             "there are no rails that it could choose", "give rails: aligned or separate");
     require(errors, p.rails != Rails::kSeparate || rule_of(p) == NicRule::kRail, "rail_policy",
             "separate rails have no spine between them", "use nvlink_first, or rails: aligned");
-    if (rule_of(p) == NicRule::kRail) {
-        for (const ServerParameters& server : p.servers) {
-            require(errors, ServerPaths(make_graph(server), LoadBalancing::kFlowHash, 1).is_connected(),
-                    "servers", "GPUs of a server do not reach every rail inside it",
-                    "give a scale_up that joins them, or rails: aligned with rail_policy: spine");
-        }
+    if (!errors.empty() || rule_of(p) != NicRule::kRail) {
+        return errors;  // of servers that are refused already no graph is made
     }
+    require(errors,
+            std::ranges::all_of(
+                p.servers,
+                [](const ServerParameters& server) {
+                    return ServerPaths(make_graph(server), LoadBalancing::kFlowHash, 1).is_connected();
+                }),
+            "servers", "GPUs of a server do not reach every rail inside it",
+            "give a scale_up that joins them, or rails: aligned with rail_policy: spine");
     return errors;
 }
 

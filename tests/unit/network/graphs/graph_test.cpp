@@ -129,6 +129,21 @@ TEST_F(GraphTest, RefusesWhatIsNoNetworkWithItsPlace) {
     EXPECT_EQ(defect("kind: graph\nfile: none.bin\n").substr(0, 22), "2:7 'file': the end of");
 }
 
+// 4,097 hosts joined to 4,097 are 16,785,409 cables, and 2^24 = 16,777,216 the most; what follows is not
+// looked at.
+TEST_F(GraphTest, OneEntryTooManyEndsThePlan) {
+    const std::string nodes = "kind: graph\nnodes:\n  - {name: a, count: 4097}\nlinks:\n";
+    EXPECT_EQ(defect(nodes + "  - {from: a, to: a}\n  - {from: a, to: a}\n  - {from: a, to: t}\n"),
+              "5:5 more than 16777216 cables");
+    EXPECT_EQ(errors_.size(), 1U) << render(errors_);
+
+    // Ends that only the entry names which is left out are no errors of their own.
+    EXPECT_EQ(defect("kind: graph\nnodes:\n  - {name: a, count: 1048576}\n  - {name: s, kind: switch, count: "
+                     "1048576}\n  - {name: b}\nlinks:\n  - {from: b, to: b}\n"),
+              "5:5 more than 2097152 nodes");
+    EXPECT_EQ(errors_.size(), 1U) << render(errors_);
+}
+
 TEST_F(GraphTest, OneWayLinksJoinHostsThatForward) {
     const auto fabric = build(R"(
 kind: graph

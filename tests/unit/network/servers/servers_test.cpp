@@ -171,5 +171,26 @@ TEST_F(Servers, PartsThatDoNotFitAreRefused) {
               std::string::npos);
 }
 
+TEST_F(Servers, WhatAllHaveInCommonIsRefusedOnce) {
+    const auto refusals = [this](const std::string& servers) {
+        ReadContext context;
+        EXPECT_FALSE(registry_.read(*parse_config("kind: servers\nservers: " + servers +
+                                                      "\nrails: separate\nscale_out: {kind: flat}\n",
+                                                  "network.yaml"),
+                                    context))
+            << servers;
+        return context.errors();
+    };
+    const std::string apart = "{count: 2, gpus: 4, scale_up: {kind: none}}";
+    const Diagnostics split = refusals("[" + apart + ", " + apart + ", " + apart + "]");
+    ASSERT_EQ(split.size(), 1U) << render(split);
+    EXPECT_EQ(split.front().message, "GPUs of a server do not reach every rail inside it");
+
+    // 2^20 servers of four GPUs are more than 2^20 hosts: whether GPUs are joined is not asked any more.
+    const Diagnostics large = refusals("{count: 1048576, gpus: 4, scale_up: {kind: none}}");
+    ASSERT_EQ(large.size(), 1U) << render(large);
+    EXPECT_NE(large.front().message.find("have 4194304 GPUs"), std::string::npos) << large.front().message;
+}
+
 }  // namespace
 }  // namespace astrolabe::network
