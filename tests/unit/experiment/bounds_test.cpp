@@ -1,4 +1,5 @@
 // Bounds by hand on small fabrics, and as properties of runs.
+#include "experiment/src/explain/collective_work.hpp"
 #include "network/src/rotor/opera.hpp"
 #include "network/src/topologies/leaf_spine.hpp"
 #include "network/src/topologies/torus.hpp"
@@ -168,6 +169,8 @@ TEST(Bounds, OfThousandsOfRanksThatAllExchangeCountLinks) {
     const Bounds bounds = certified_bounds(exchange);
     ASSERT_TRUE(bounds.links);
     expect_near(*bounds.links, 1'290'240_ns + 1_us);
+    // Predictions follow paths, of which there is one for each pair.
+    EXPECT_EQ(wire::CollectiveWorks(exchange).omission(), too_many_pairs());
 }
 
 // By source or by destination loads are those of products; the same sizes pair by pair are added one by one.
