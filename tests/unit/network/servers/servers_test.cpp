@@ -184,7 +184,7 @@ TEST_F(Servers, WhatAllHaveInCommonIsRefusedOnce) {
     const std::string apart = "{count: 2, gpus: 4, scale_up: {kind: none}}";
     const Diagnostics split = refusals("[" + apart + ", " + apart + ", " + apart + "]");
     ASSERT_EQ(split.size(), 1U) << render(split);
-    EXPECT_EQ(split.front().message, "GPUs of a server do not reach every rail inside it");
+    EXPECT_EQ(split.front().message, "'servers': GPUs of a server do not reach every rail inside it");
 
     // 2^20 servers of four GPUs are more than 2^20 hosts: whether GPUs are joined is not asked any more.
     const Diagnostics large = refusals("{count: 1048576, gpus: 4, scale_up: {kind: none}}");
