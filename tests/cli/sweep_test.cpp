@@ -242,7 +242,11 @@ TEST_F(Sweep, WorkersKilledAtAnyMomentCostTheirPointsOnly) {
 TEST_F(Sweep, InterruptedItSaysWhatIsThere) {
     const std::string expected = undisturbed();
     const ProcessResult result =
-        run_shell(in_background("stopped") + "sleep 0.3; kill -INT $sweep; wait $sweep");
+        run_shell(in_background("stopped") +
+                  // A command in the background ignores interrupts until it says what to do with them, which
+                  // a sweep has done when it has workers.
+                  "until test -n \"$(cat /proc/$sweep/task/$sweep/children)\"; do sleep 0.01; done; "
+                  "kill -INT $sweep; wait $sweep");
     EXPECT_EQ(result.exit_code, 130) << result.err;
     expect_says(result.err, "astrolabe: interrupted; ");
     EXPECT_EQ(sweep("stopped").exit_code, 0);
@@ -288,9 +292,9 @@ TEST_F(Sweep, AFullDiskIsOneErrorAndKeepsWhatIsFinished) {
 TEST_F(Sweep, AFolderThatVanishesIsAnError) {
     // The lock of points is there when the first of them is about to run.
     const std::string gone = quoted(out("gone"));
-    const ProcessResult result = run_shell(in_background("gone") + "until [ -e " + gone +
-                                           "/results.lock ]; do sleep 0.01; done; rm -rf " + gone +
-                                           "; wait $sweep");
+    const ProcessResult result =
+        run_shell(in_background("gone") + "until [ -e " + gone +
+                  "/results.lock ]; do sleep 0.01; done; rm -rf " + gone + "; wait $sweep");
     EXPECT_EQ(result.exit_code, 1) << result.err;
     expect_says(result.err, out("gone"));
     expect_says(result.err, "removed or replaced");
