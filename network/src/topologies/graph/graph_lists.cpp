@@ -47,12 +47,14 @@ public:
         const std::vector<std::uint32_t> from = find_nodes(names_, group.from, defects_);
         const std::vector<std::uint32_t> to = find_nodes(names_, group.to, defects_);
         if (from.empty() || to.empty()) {
+            count_in_vain(from.size() + to.size());
             return;  // reported
         }
         const bool each = group.pairing == LinkPairing::kEach;
         if (each && from.size() != to.size()) {
             defect(group.where, fmt::format("{} nodes are joined to {}, one each", from.size(), to.size()),
                    "with pairing: each both sides have as many nodes; pairing: all joins every pair");
+            count_in_vain(from.size() + to.size());
             return;
         }
         const auto pairs = static_cast<std::int64_t>(each ? from.size() : from.size() * to.size());
@@ -76,8 +78,8 @@ public:
         }
     }
 
-    /// Whether an entry was left out because there are too many nodes or cables: what follows it is not
-    /// looked at.
+    /// Whether there are too many nodes or cables, or as many looked at for nothing: what follows is left
+    /// out.
     [[nodiscard]] bool is_full() const { return is_full_; }
 
     [[nodiscard]] std::variant<Graph, Diagnostics> take() && {
@@ -92,11 +94,18 @@ private:
         defects_.push_back({"network.graph", where, std::move(message), std::move(hint), {}});
     }
 
+    /// Nodes of links that are refused.
+    void count_in_vain(std::size_t nodes) {
+        in_vain_ += static_cast<std::int64_t>(nodes);
+        is_full_ = is_full_ || in_vain_ > kMaxCables;
+    }
+
     const HostLinkParameters& link_;
     std::set<std::string> entries_;
     NodeNames names_;
     Graph graph_;
     Diagnostics defects_;
+    std::int64_t in_vain_ = 0;
     bool is_full_ = false;
 };
 

@@ -137,6 +137,14 @@ TEST_F(GraphTest, OneEntryTooManyEndsThePlan) {
               "5:5 more than 16777216 cables");
     EXPECT_EQ(errors_.size(), 1U) << render(errors_);
 
+    // Each entry that is wrong looks at 2^20 + 1 nodes: 10,000 took minutes. Sixteen are more than 2^24.
+    std::string wrong = "kind: graph\nnodes:\n  - {name: a, count: 1048576}\n  - {name: b}\nlinks:\n";
+    for (int i = 0; i < 10'000; ++i) {
+        wrong += "  - {from: a, to: b, pairing: each}\n";
+    }
+    EXPECT_EQ(defect(wrong), "6:5 1048576 nodes are joined to 1, one each");
+    EXPECT_EQ(errors_.size(), 16U);
+
     // Ends that only the entry names which is left out are no errors of their own.
     EXPECT_EQ(defect("kind: graph\nnodes:\n  - {name: a, count: 1048576}\n  - {name: s, kind: switch, count: "
                      "1048576}\n  - {name: b}\nlinks:\n  - {from: b, to: b}\n"),
