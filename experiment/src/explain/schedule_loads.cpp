@@ -178,8 +178,12 @@ Time carrying_time(double bytes, Bandwidth rate) {
     return carrying_time(bytes, to_bytes_per_second(rate));
 }
 
+// Of places all routes are followed, and kept.
+constexpr std::uint64_t kPairsForOneOfPlaces = 16;
+
 std::string too_many_pairs() {
-    return fmt::format("the schedules send between more than {} pairs of ranks", kMostPairs);
+    return fmt::format("the schedules send between more than {} pairs of ranks, or {} of switches",
+                       kMostPairs, kMostPairs / kPairsForOneOfPlaces);
 }
 
 ScheduleLoads::ScheduleLoads(const system::Program& program, const system::SystemOptions& options,
@@ -285,7 +289,7 @@ const UnitLoad& ScheduleLoads::load_of(const CollectiveOperation& collective, un
         if (is_spread && goes_one_way) {
             products = products_of(steps, is_uneven ? &(*collective.pair_sizes)[group] : nullptr);
         }
-        looks_ += products ? std::min(pairs, of_places) : pairs;
+        looks_ += products ? std::min(pairs, kPairsForOneOfPlaces * of_places) : pairs;
         if (looks_ > kMostPairs && omission_.empty()) {
             omission_ = too_many_pairs();
         }

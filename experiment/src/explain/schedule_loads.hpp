@@ -14,7 +14,8 @@
 /// Limits: where schedules send between more than kMostPairs pairs of ranks in all, links are left out and
 /// only what ranks send and receive is counted. Where paths are sprayed, or hosts hang on one switch, and
 /// every rank of a group sends every other one its own block, of one size or as much as the source has for
-/// all or the destination gets from all, pairs of places (route_load.hpp) count instead.
+/// all or the destination gets from all, pairs of places (route_load.hpp) count instead, each as 16 of ranks:
+/// up to 512 switches.
 #pragma once
 
 #include <map>

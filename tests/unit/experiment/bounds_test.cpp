@@ -171,6 +171,12 @@ TEST(Bounds, OfThousandsOfRanksThatAllExchangeCountLinks) {
     expect_near(*bounds.links, 1'290'240_ns + 1_us);
     // Predictions follow paths, of which there is one for each pair.
     EXPECT_EQ(wire::CollectiveWorks(exchange).omission(), too_many_pairs());
+
+    // 1,024 leaves of 4 hosts are 2^20 pairs of leaves, all of whose routes would be kept: 2^18 are.
+    parameters.hosts_per_leaf = 4;
+    const Experiment broad = one_collective(network::build_leaf_spine(parameters), CollectiveKind::kAllToAll,
+                                            testing::algorithm_of("direct"), Bytes(4'096'000));
+    EXPECT_FALSE(certified_bounds(broad).links);
 }
 
 // By source or by destination loads are those of products; the same sizes pair by pair are added one by one.
