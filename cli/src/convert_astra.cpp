@@ -319,9 +319,12 @@ private:
         std::int64_t stride = 1;
         for (std::size_t index = 0; index < dimensions_.size(); ++index) {
             const Dimension& dimension = dimensions_[index];
+            if (dimension.npus == 1) {
+                continue;  // no links
+            }
             std::int64_t line = 0;
             for (std::int64_t base = 0; base < ranks_; ++base) {
-                if (base / stride % dimension.npus != 0 || dimension.npus == 1) {
+                if (base / stride % dimension.npus != 0) {
                     continue;
                 }
                 const auto npu = [&](std::int64_t position) {

@@ -258,7 +258,9 @@ Result<FittedConstant> fit(const PublishedStudy& study, Runner& runner) {
         }
         (std::get<double>(measured) < wanted ? low : high) = middle;
     }
-    fitted.value = std::round((low + high) / 2 / step) * step;
+    const double middle = (low + high) / 2;
+    const double rounded = std::round(middle / step) * step;
+    fitted.value = std::isfinite(rounded) ? rounded : middle;  // a step that is no number any more
     const auto measured = measured_with(fitted.value);
     if (const auto* reason = std::get_if<std::string>(&measured)) {
         return failure_of(study, *reason);
