@@ -37,7 +37,7 @@ struct CalibrateArguments {
 /// Writes what has a path; the exit code.
 [[nodiscard]] int write_calibration(const std::vector<std::pair<std::string, std::string>>& texts_by_path);
 
-/// Each prints what it found and writes what was asked for; the exit code.
+/// Each writes what was asked for and prints what it found; the exit code.
 [[nodiscard]] int calibrate_logs(const CalibrateArguments& arguments);
 [[nodiscard]] int calibrate_traces(const CalibrateArguments& arguments);
 [[nodiscard]] int calibrate_kernels(const CalibrateArguments& arguments);

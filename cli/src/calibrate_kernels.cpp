@@ -122,20 +122,21 @@ int calibrate_kernels(const CalibrateArguments& arguments) {
     for (const experiment::KernelDefect& defect : fit->defects) {
         print_warning(fmt::format("{}: warning: {}\n", defect.where.to_string(), defect.message));
     }
-    print_out(arguments.json ? to_json(*fit).dump(2) + "\n" : kernels_table(*fit));
     const std::string keys = fmt::format(
         "# Kernels, from tables of times by `astrolabe calibrate`: {} to {} samples, error {:.1f} % mean, "
         "{:.1f} % "
         "at most,\n# {:.1f} % of samples left out.\n{}",
         fit->least_samples, fit->most_samples, 100 * fit->mean_error, 100 * fit->largest_error,
         100 * fit->left_out_error, sources);
-    return write_calibration(
+    const int code = write_calibration(
         {{arguments.device_out,
           keys + to_yaml(experiment::device_keys(*fit, precision_named(arguments.precision)))},
          {arguments.plot,
           arguments.plot.empty()
               ? ""
               : kernel_plot(arguments.machine.empty() ? "kernels" : arguments.machine, *fit)}});
+    print_out(arguments.json ? to_json(*fit).dump(2) + "\n" : kernels_table(*fit));
+    return code;
 }
 
 }  // namespace astrolabe::cli

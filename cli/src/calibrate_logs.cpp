@@ -256,13 +256,14 @@ int calibrate_logs(const CalibrateArguments& arguments) {
     if (ranks_per_node > 0) {
         measured.scaling = experiment::fit_scaling(measured.series, ranks_per_node);
     }
-    print_out(arguments.json ? to_json(measured.machine, fits).dump(2) + "\n"
-                             : table(measured, fits, arguments.fit_every));
     const std::string yaml = "# Times of collectives, from logs of nccl-tests by `astrolabe calibrate`.\n" +
                              to_yaml(experiment::measured_collectives_schema().write(measured));
-    return write_calibration(
-        {{arguments.out, yaml},
-         {arguments.plot, arguments.plot.empty() ? "" : fit_plot(measured.machine, fits)}});
+    const int code =
+        write_calibration({{arguments.out, yaml},
+                           {arguments.plot, arguments.plot.empty() ? "" : fit_plot(measured.machine, fits)}});
+    print_out(arguments.json ? to_json(measured.machine, fits).dump(2) + "\n"
+                             : table(measured, fits, arguments.fit_every));
+    return code;
 }
 
 }  // namespace astrolabe::cli

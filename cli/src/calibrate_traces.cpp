@@ -308,20 +308,24 @@ int calibrate_traces(const CalibrateArguments& arguments) {
     const std::string machine = arguments.machine.empty() ? records.front().device : arguments.machine;
     const experiment::HostFit host = experiment::fit_host(records);
     const TraceFit fit = fit_recorded(records, *collectives, ranks, machine);
-    print_out(arguments.json ? to_json(records, *collectives, host).dump(2) + "\n"
-                             : fmt::format("{}, {} of {} ranks\n{}\n{}\n{}\n{}", machine, records.size(),
-                                           ranks, steps_table(records), phases_table(records),
-                                           collectives_table(*collectives), host_table(host)));
+    const std::string found =
+        (arguments.json ? to_json(records, *collectives, host).dump(2) + "\n"
+                        : fmt::format("{}, {} of {} ranks\n{}\n{}\n{}\n{}", machine, records.size(), ranks,
+                                      steps_table(records), phases_table(records),
+                                      collectives_table(*collectives), host_table(host)));
     if (!arguments.out.empty() && fit.fits.empty()) {
+        print_out(found);
         return report_invalid({calibrate_error("no collective of the traces can be fitted",
                                                "record more sizes, and more ranks of a run")});
     }
     const bool has_fits = !fit.fits.empty();
-    return write_calibration(
+    const int code = write_calibration(
         {{arguments.out, "# Exposed times of collectives, from traces by `astrolabe calibrate`.\n" +
                              to_yaml(experiment::measured_collectives_schema().write(fit.measured))},
          {arguments.device_out, host_yaml(records, host)},
          {has_fits ? arguments.plot : "", has_fits ? experiment::fit_plot(machine, fit.fits) : ""}});
+    print_out(found);
+    return code;
 }
 
 }  // namespace astrolabe::cli

@@ -134,8 +134,9 @@ void print_out(const std::string& text) {
     errno = 0;
     const bool is_written =
         std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-    // A reader that has seen enough, as head, has closed the pipe.
-    g_lost_output = g_lost_output || (!is_written && errno != EPIPE);
+    // A reader that has seen enough, as head, has closed the pipe; and who interrupts the program while it
+    // waits for a pager wants no more of it.
+    g_lost_output = g_lost_output || (!is_written && errno != EPIPE && errno != EINTR);
 }
 
 void print_error(const std::string& text) {

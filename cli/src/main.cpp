@@ -163,7 +163,11 @@ int main_program(std::vector<std::string> words) {
     if (asks_for_json(words)) {
         set_diagnostic_form(DiagnosticForm::kJson);
     }
-    if (const std::string failure = folder_is_gone() + words_not_utf8(words); !failure.empty()) {
+    const bool asks_only = std::ranges::any_of(words, [](const std::string& word) {
+        return word == "--help" || word == "-h" || word == "--version";
+    });
+    if (const std::string failure = (asks_only ? "" : folder_is_gone()) + words_not_utf8(words);
+        !failure.empty()) {
         print_failure(failure);
         return kWrongUsage;
     }

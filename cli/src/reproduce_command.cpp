@@ -132,10 +132,11 @@ int reproduce(ReproduceArguments& arguments, const study::PublishedStudy& study,
         print_diagnostics(result.error());
         return result.error().front().code == "published.record" ? kInvalidInput : kSimulationFailed;
     }
+    const int code = arguments.record ? write_record(study, *result) : exit_code_of_values(study, *result);
     print_out(arguments.json       ? study::reproduction_json(study, *result).dump(2) + "\n"
               : arguments.markdown ? study::reproduction_markdown(study, *result)
                                    : study::reproduction_text(study, *result));
-    return arguments.record ? write_record(study, *result) : exit_code_of_values(study, *result);
+    return code;
 }
 
 int reproduce_command(ReproduceArguments arguments) {

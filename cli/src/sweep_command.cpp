@@ -224,8 +224,8 @@ int local_sweep(const SweepArguments& arguments, const study::Study& study,
                         (folder / study::kStoreName).string()));
         return kInterrupted;
     }
-    print_rows(study, store.rows(study.name), arguments.json);
     const int reported = report ? report->finish(swept->done) : kDone;
+    print_rows(study, store.rows(study.name), arguments.json);
     const int failures = report_failures(swept->failed, swept->points);
     return failures != kDone ? failures : reported;
 }

@@ -60,6 +60,12 @@ TEST_F(OutputOfRuns, AReaderThatStopsReadingCostsNoResult) {
     EXPECT_EQ(read_file(code), "0\n") << piped.err;
     EXPECT_EQ(piped.err, "");
     expect_one_run(out("a"));
+    // Files in place of which there is a pipe, too.
+    const ProcessResult traced = run_shell(
+        "{ sleep 0.2; " + quoted(ASTROLABE_PROGRAM) + " run " + quoted(kQuickstart) +
+        " --set 'backend={kind: packet}' --packet-trace /dev/stdout --trace-links '^host 0 ' --out " +
+        quoted(out("b")) + "; echo $? > " + quoted(code) + "; } | true");
+    EXPECT_EQ(read_file(code), "0\n") << traced.err;
 }
 
 TEST_F(OutputOfRuns, AFullDeviceIsSaid) {
@@ -109,6 +115,10 @@ TEST_F(OutputOfRuns, AFolderThatIsGoneIsSaid) {
                   quoted(out("gone")) + " && " + quoted(ASTROLABE_PROGRAM) + " run x.yaml");
     EXPECT_EQ(gone.exit_code, 2);
     EXPECT_NE(gone.err.find("the current folder"), std::string::npos) << gone.err;
+    const ProcessResult asked =
+        run_shell("mkdir " + quoted(out("gone")) + " && cd " + quoted(out("gone")) + " && rmdir " +
+                  quoted(out("gone")) + " && " + quoted(ASTROLABE_PROGRAM) + " --version");
+    EXPECT_EQ(asked.exit_code, 0) << asked.err;
 }
 
 TEST_F(OutputOfRuns, AFolderThatARunWritesIsRefusedToAnother) {

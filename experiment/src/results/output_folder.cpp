@@ -265,7 +265,9 @@ std::optional<Diagnostic> OutputFile::finish() {
     if (error_ == 0 && owner_ != nullptr) {
         owner_->named(own_name_, written_);
     }
-    return error_ == 0 ? std::nullopt : std::optional(output_error(target_, error_));
+    // Whoever read a pipe has left: as head, which has seen enough.
+    const bool is_done = error_ == 0 || error_ == EPIPE;
+    return is_done ? std::nullopt : std::optional(output_error(target_, error_));
 }
 
 Result<OutputFolder> OutputFolder::open(const std::filesystem::path& path) {
