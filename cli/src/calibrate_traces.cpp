@@ -308,11 +308,11 @@ int calibrate_traces(const CalibrateArguments& arguments) {
     const std::string machine = arguments.machine.empty() ? records.front().device : arguments.machine;
     const experiment::HostFit host = experiment::fit_host(records);
     const TraceFit fit = fit_recorded(records, *collectives, ranks, machine);
-    const std::string found =
-        (arguments.json ? to_json(records, *collectives, host).dump(2) + "\n"
-                        : fmt::format("{}, {} of {} ranks\n{}\n{}\n{}\n{}", machine, records.size(), ranks,
-                                      steps_table(records), phases_table(records),
-                                      collectives_table(*collectives), host_table(host)));
+    const std::string found = arguments.json
+                                  ? to_json(records, *collectives, host).dump(2) + "\n"
+                                  : fmt::format("{}, {} of {} ranks\n{}\n{}\n{}\n{}", machine, records.size(),
+                                                ranks, steps_table(records), phases_table(records),
+                                                collectives_table(*collectives), host_table(host));
     if (!arguments.out.empty() && fit.fits.empty()) {
         print_out(found);
         return report_invalid({calibrate_error("no collective of the traces can be fitted",

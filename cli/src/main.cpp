@@ -88,6 +88,13 @@ bool asks_for_json(const std::vector<std::string>& words) {
     return false;
 }
 
+/// Or for the version: what is answered anywhere.
+bool asks_for_help(const std::vector<std::string>& words) {
+    return std::ranges::any_of(words, [](const std::string& word) {
+        return word == "--help" || word == "-h" || word == "--version";
+    });
+}
+
 /// What is wrong with the folder that words are relative to; empty: nothing.
 std::string folder_is_gone() {
     std::error_code gone;
@@ -163,11 +170,8 @@ int main_program(std::vector<std::string> words) {
     if (asks_for_json(words)) {
         set_diagnostic_form(DiagnosticForm::kJson);
     }
-    const bool asks_only = std::ranges::any_of(words, [](const std::string& word) {
-        return word == "--help" || word == "-h" || word == "--version";
-    });
-    if (const std::string failure = (asks_only ? "" : folder_is_gone()) + words_not_utf8(words);
-        !failure.empty()) {
+    const std::string gone = asks_for_help(words) ? "" : folder_is_gone();
+    if (const std::string failure = gone + words_not_utf8(words); !failure.empty()) {
         print_failure(failure);
         return kWrongUsage;
     }

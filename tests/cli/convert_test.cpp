@@ -160,8 +160,7 @@ TEST_F(Conversion, WrongValuesAreRefusedWithTheirPlace) {
             "'npus_count' has 2 entries, topology 1");
     refused("topology: [Ring, Ring]\nnpus_count: [8, 2]\nbandwidth: [5, 5]\nlatency: [500, 500]\n",
             "'all-reduce-implementation' has 1 implementations, the network 2 dimensions");
-    // 2^10 rings of 2, and two groups of 2^10 ranks that are joined pair by pair: 1,024 + 2 · 1,024 · 1,023
-    // / 2.
+    // 1,024 rings of 2, and 2 groups of 1,024 ranks joined pair by pair: 1,024 + 2 · (1,024 · 1,023 / 2).
     refused(
         "topology: [Ring, FullyConnected]\nnpus_count: [2, 1024]\nbandwidth: [5, 5]\nlatency: [500, 500]\n",
         "n.yml:2:13: error[convert.value]: 1048576 links to list, expected at most 65536");

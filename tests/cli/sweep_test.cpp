@@ -241,12 +241,13 @@ TEST_F(Sweep, WorkersKilledAtAnyMomentCostTheirPointsOnly) {
 
 TEST_F(Sweep, InterruptedItSaysWhatIsThere) {
     const std::string expected = undisturbed();
-    const ProcessResult result =
-        run_shell(in_background("stopped") +
-                  // A command in the background ignores interrupts until it says what to do with them, which
-                  // a sweep has done when it has workers.
-                  "until test -n \"$(cat /proc/$sweep/task/$sweep/children)\"; do sleep 0.01; done; "
-                  "kill -INT $sweep; wait $sweep");
+    const ProcessResult result = run_shell(
+        in_background("stopped") +
+        // A command in the background ignores interrupts until it says what to do with them, which
+        // a sweep has done when it has workers.
+        "while kill -0 $sweep && test -z \"$(cat /proc/$sweep/task/$sweep/children)\"; do sleep 0.01; "
+        "done; "
+        "kill -INT $sweep; wait $sweep");
     EXPECT_EQ(result.exit_code, 130) << result.err;
     expect_says(result.err, "astrolabe: interrupted; ");
     EXPECT_EQ(sweep("stopped").exit_code, 0);
