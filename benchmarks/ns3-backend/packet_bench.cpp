@@ -9,6 +9,7 @@
 #include "packet/packet_backend.hpp"
 #include "tcp/tcp_backend.hpp"
 
+#include <chrono>
 #include <ctime>
 
 #include <benchmark/benchmark.h>
@@ -177,6 +178,43 @@ BENCHMARK(fat_tree)
     ->Args({16, 0, 16'777'216})
     ->Args({16, 1, 65'536})
     ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
+
+double seconds_of_threads(const std::shared_ptr<const network::Fabric>& fabric, std::size_t threads,
+                          Bytes size) {
+    astrolabe::ns3::PacketBackend backend(fabric, {});
+    static_cast<void>(backend.use_threads(threads));
+    benchmarks::Ignore ignore;
+    const auto before = std::chrono::steady_clock::now();
+    benchmarks::send_all_to_all(backend, static_cast<int>(fabric->host_count()), size, ignore);
+    backend.run();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+}
+
+/// An all-to-all over a k-ary fat-tree by one thread and then by several: `speed_up` is the ratio of times.
+void threads(benchmark::State& state) {
+    network::FatTreeParameters tree;
+    tree.k = state.range(0);
+    const std::shared_ptr<const network::Fabric> fabric = build_fat_tree(tree);
+    const auto several = static_cast<std::size_t>(state.range(1));
+    double speed_up = 0;
+    for (auto _ : state) {
+        const double alone = seconds_of_threads(fabric, 1, Bytes(state.range(2)));
+        const double together = seconds_of_threads(fabric, several, Bytes(state.range(2)));
+        state.SetIterationTime(together);
+        speed_up = alone / together;
+    }
+    state.counters["speed_up"] = speed_up;
+}
+
+BENCHMARK(threads)
+    ->ArgNames({"k", "threads", "bytes"})
+    ->Args({4, 2, 65'536})
+    ->Args({8, 2, 65'536})
+    ->Args({16, 2, 4'096})
+    ->Args({16, 2, 16'384})
+    ->Unit(benchmark::kMillisecond)
+    ->UseManualTime()
     ->Iterations(1);
 
 double processor_seconds(network::NetworkBackend& backend, int hosts, Bytes size,

@@ -58,6 +58,8 @@ Ns3Backend::Ns3Backend(std::uint64_t seed) {
     use_picoseconds();
     sim::RngSeedManager::SetRun(seed);
     set_scheduler(sim::PacketEventScheduler::GetTypeId().GetName());
+    sim::PacketEventScheduler::OpenGate(false);
+    sim::PacketEventScheduler::SetPortsFirst(false);
 }
 
 void Ns3Backend::watch(network::RunWatcher& watcher) {
@@ -83,6 +85,7 @@ Time Ns3Backend::now() const {
 }
 
 void Ns3Backend::stop() {
+    sim::PacketEventScheduler::OpenGate(false);
     sim::Simulator::Stop();
 }
 
@@ -115,7 +118,9 @@ void Ns3Backend::run() {
     if (outstanding_ > 0 || timers_ > 0) {
         // What is left in the end is taken out unseen when the simulation is destroyed.
         g_watcher = watcher_;
+        sim::PacketEventScheduler::OpenGate(true);
         sim::Simulator::Run();
+        sim::PacketEventScheduler::OpenGate(false);
         g_watcher = nullptr;
     }
 }
@@ -127,7 +132,7 @@ void Ns3Backend::notify(network::NotificationHandler& handler, std::uint64_t tok
     latest_ = now;
     handler.notify(token);
     if (outstanding_ == 0 && timers_ == 0) {
-        sim::Simulator::Stop();
+        stop();
     }
 }
 

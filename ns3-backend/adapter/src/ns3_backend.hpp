@@ -43,7 +43,7 @@ public:
     void run() final;
     void stop() final;
     [[nodiscard]] std::uint64_t outstanding_messages() const final { return outstanding_; }
-    [[nodiscard]] std::uint64_t events_processed() const final;
+    [[nodiscard]] std::uint64_t events_processed() const override;
 
 protected:
     /// `seed` is the run number of ns-3's random streams. Another simulation in the process breaks an

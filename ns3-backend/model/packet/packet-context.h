@@ -15,6 +15,7 @@ namespace ns3
 {
 
 class PacketPort;
+class PacketRegions;
 
 /// Trouble that a test, or a user, puts on links.
 class PacketFaults
@@ -105,13 +106,15 @@ struct PacketContext
     PacketPool<PacketDescriptor> packets;
     PacketPool<PacketTelemetry> telemetry;
     PacketPool<PacketPath> paths;
-    std::vector<PacketPort*> ports; //!< by number
-    PacketFaults* faults{nullptr};  //!< none: links do what they should
-    bool hasFlowControl{false};     //!< some link does
-    bool returnsHeaders{false};     //!< of trimmed packets that find no room, to their sender
-    bool isSettling{false};         //!< a port finds out what has left the node it waits for
+    std::vector<PacketPort*> ports;  //!< by number
+    PacketRegions* regions{nullptr}; //!< none: one thread simulates all
+    PacketFaults* faults{nullptr};   //!< none: links do what they should
+    bool hasFlowControl{false};      //!< some link does
+    bool returnsHeaders{false};      //!< of trimmed packets that find no room, to their sender
+    bool isSettling{false};          //!< a port finds out what has left the node it waits for
     PacketTraces traces;
-    PacketRandom random{1};
+    // What only the simulator's thread changes and reads.
+    alignas(64) PacketRandom random{1};
     uint64_t drops{0};
     uint64_t returns{0}; //!< of headers
 

@@ -2,36 +2,46 @@
 #ifndef PACKET_EVENT_SCHEDULER_H
 #define PACKET_EVENT_SCHEDULER_H
 
+#include "packet-calendar.h"
+
 #include "ns3/scheduler.h"
 
-#include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <limits>
 
 namespace ns3
 {
 
-class PacketPort;
+/// Who has more for the simulator than the events that it was given (PacketRegions).
+class PacketEventGate
+{
+  public:
+    virtual ~PacketEventGate() = default;
+    static constexpr uint64_t NEVER = std::numeric_limits<uint64_t>::max();
+
+    /// The next event that the simulator has is at `next`, not before the horizon, or there is none. What
+    /// comes from elsewhere before the new horizon has been inserted afterwards.
+    ///
+    /// \returns whether anything is left, here or elsewhere
+    virtual bool Pass(uint64_t next) = 0;
+
+    /// Events before it may be taken.
+    uint64_t GetHorizon() const
+    {
+        return m_horizon;
+    }
+
+  protected:
+    uint64_t m_horizon{0};
+};
 
 /**
- * The events of a simulation, in exactly the order of ns-3's own schedulers: by time, and at one time by
- * number. For a simulator of packets, in which nearly all events are set for a short time from now, and in
- * which waiting for memory costs more than arithmetic.
+ * The events of a simulation of packets in a PacketCalendar: by time, and at one time in the order in which
+ * they were set, as by ns-3's own schedulers; or, if asked for, first those of ports, by the numbers of their
+ * ports, and then all others as they were set.
  *
- * A calendar (Brown, "Calendar queues: a fast O(1) priority queue implementation for the simulation event set
- * problem", CACM 31(10), 1988): a ring of buckets of one width of time each, and the events of a bucket in no
- * order until its time comes. Then they are sorted and appended to the front, from which events are taken.
- * What lies before the end of the front, or beyond the ring, waits in a binary heap; the next event is the
- * first of the front or of the heap, so the order never depends on the width. Every so often the width is set
- * anew for EVENTS_PER_BUCKET, from the pace of the last events, and the ring so that it spans SPAN times the
- * time an event waits on average (Little's law: events pending × time between two).
- *
- * The front always holds the next few events, as long as there are any. While one is handled, what the others
- * are about to read is fetched into the cache, step by step (PacketPort::FetchPackets).
- *
- * Complexity: O(1) on average for an event that is set for no more than the ring spans; O(log n) for others.
- * Memory: 32 bytes for every pending event in the ring, 24 for one in the front or in the heap, and 8 for a
- * bucket.
+ * With that, which of two packets comes first that reach a node at one time follows from the links they come
+ * over, and not from what has been scheduled when, which only a simulation by one thread could tell.
  */
 class PacketEventScheduler : public Scheduler
 {
@@ -39,6 +49,7 @@ class PacketEventScheduler : public Scheduler
     static TypeId GetTypeId();
 
     PacketEventScheduler();
+    ~PacketEventScheduler() override;
 
     void Insert(const Event& event) override;
     bool IsEmpty() const override;
@@ -47,53 +58,34 @@ class PacketEventScheduler : public Scheduler
     /// O(n).
     void Remove(const Event& event) override;
 
+    // Of all schedulers of this type, as there is one simulator.
+
+    /// Whether events of ports come first, by number: before any event is set.
+    static void SetPortsFirst(bool isFirst);
+    /// Whether there is one, and they do.
+    static bool HasPortsFirst();
+    /// Null: none.
+    static void SetGate(PacketEventGate* gate);
+    /// While the gate is shut events are taken as they are: before the simulator runs, and from when it is
+    /// told to stop, as it asks once more whether there are any.
+    static void OpenGate(bool isOpen);
+    /// The key, as ordered here, of the event that was taken last.
+    static EventKey GetLastKey();
+    /// The key of an event of a port at a time.
+    static EventKey KeyOf(uint64_t when, uint32_t port);
+    /// Of such a key.
+    static uint64_t TimeOf(const EventKey& key);
+
   private:
-    static constexpr std::size_t STEP = 2; //!< events: what is asked for has come that much later
-    static constexpr std::size_t LOOKAHEAD = 4 * STEP + 1; //!< in the front, if there are so many in the ring
-    static constexpr uint64_t EVENTS_PER_BUCKET = 16;
-    static constexpr uint64_t SPAN = 8;
-    static constexpr uint32_t NONE = 0xffffffff;
+    static Event Ordered(const Event& event);
 
-    struct Entry
-    {
-        Event event;
-        uint32_t next; //!< of the bucket, or free
-    };
-
-    struct Bucket
-    {
-        uint32_t first{NONE};
-        uint32_t last{NONE};
-    };
-
-    bool IsFrontNext() const;
-    std::size_t GetSize() const;
-    void AddToBucket(const Event& event);
-    void AddToHeap(const Event& event);
-    /// The first bucket after the current one that is not empty: there is one.
-    uint64_t FindBucket() const;
-    void TakeBucket(uint64_t bucket);
-    void Refill();
-    void Fetch() const;
-    /// If the event that many after the next one is that of a port.
-    void FetchFor(std::size_t ahead, void (PacketPort::*fetch)() const) const;
-    void Adapt(uint64_t now);
-    void Rebuild(unsigned shift, std::size_t buckets, uint64_t now);
-
-    std::vector<Event> m_front; //!< by order, those from m_next on
-    std::size_t m_next{0};
-    std::vector<Event> m_heap; //!< the next one first
-    std::vector<Entry> m_entries;
-    uint32_t m_free{NONE};          //!< of m_entries
-    std::vector<Bucket> m_buckets;  //!< a number that is a power of two
-    std::vector<uint64_t> m_isFull; //!< of each bucket, a bit: it is not empty
-    std::size_t m_inBuckets{0};     //!< events
-    uint64_t m_current{0};          //!< the last bucket that is in the front, counted from time 0
-    unsigned m_shift;               //!< a bucket is 2^shift units of time wide
-    uint64_t m_taken{0};            //!< events, since the width was last looked at
-    uint64_t m_lookAt;              //!< after so many again
-    uint64_t m_lookedAt{0};         //!< the time of that
-    uint64_t m_early{0};            //!< events set for before the end of the front since then
+    PacketCalendar m_calendar; //!< in halves of a unit of time: ports at the first, others at the second
+    uint32_t m_lastOther{0};   //!< ns-3's number of the last event taken that was no port's
+    static uint32_t g_count;
+    static PacketEventGate* g_gate;
+    static bool g_isOpen;
+    static bool g_hasPortsFirst;
+    static EventKey g_last;
 };
 
 } // namespace ns3

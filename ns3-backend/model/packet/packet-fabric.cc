@@ -3,11 +3,15 @@
 
 #include "ns3/abort.h"
 #include "ns3/assert.h"
+#include "ns3/nstime.h"
 #include "ns3/packet-parameter-attributes.h"
+#include "ns3/simulator.h"
 #include "ns3/trace-source-accessor.h"
 
 #include <algorithm>
 #include <string>
+#include <system_error>
+#include <utility>
 
 namespace ns3
 {
@@ -152,6 +156,7 @@ PacketFabric::~PacketFabric()
 void
 PacketFabric::Detach()
 {
+    m_regions.reset();
     for (const Ptr<PacketPort>& port : m_ports)
     {
         port->Detach();
@@ -341,6 +346,119 @@ PacketFabric::InstallFlowControl(PacketPort& port)
         parameters.frame = pauseFrame;
     }
     port.SetFlowControl(parameters, *m_ports[m_portFacts[number].reverse]);
+}
+
+bool
+PacketFabric::IsDivisible(const PacketRouter& router) const
+{
+    const PacketTraces& traces = m_context.traces;
+    if (!router.RoutesInParallel() || m_context.hasFlowControl || m_context.faults != nullptr ||
+        !traces.enqueued.IsEmpty() || !traces.started.IsEmpty() || !traces.arrived.IsEmpty() ||
+        !traces.marked.IsEmpty())
+    {
+        return false;
+    }
+    return std::all_of(m_ports.begin(), m_ports.end(), [](const Ptr<PacketPort>& port) {
+        const PacketQueue& queue = port->GetQueue();
+        return !queue.IsLimited() && !queue.MarksAtRandom() && port->GetLatency() > 0;
+    });
+}
+
+std::vector<uint8_t>
+PacketFabric::FindRegions(uint32_t threads) const
+{
+    // What a packet costs where it is made and taken, in what it costs to cross a port.
+    constexpr uint64_t HOST = 2;
+    std::vector<uint64_t> work(m_nodes.size());
+    std::vector<uint32_t> switches;
+    uint64_t all = 0;
+    uint64_t region0 = 0;
+    for (const PacketNode& node : m_nodes)
+    {
+        const uint32_t number = node.GetNumber();
+        work[number] = node.GetPorts().size() * (IsSwitch(number) ? 1 : 1 + HOST);
+        all += work[number];
+        if (IsSwitch(number))
+        {
+            switches.push_back(number);
+        }
+        else
+        {
+            region0 += work[number];
+        }
+    }
+    // Switches of hosts go first, to where the hosts are.
+    const auto hasHosts = [&](uint32_t number) {
+        const std::vector<PacketPort*>& ports = m_nodes[number].GetPorts();
+        return std::any_of(ports.begin(), ports.end(), [&](const PacketPort* port) {
+            return !IsSwitch(port->GetTo().GetNumber());
+        });
+    };
+    std::stable_partition(switches.begin(), switches.end(), hasHosts);
+    std::vector<uint8_t> regionOf(m_nodes.size(), 0);
+    uint64_t before = region0;
+    for (const uint32_t number : switches)
+    {
+        // Where its middle falls.
+        const uint64_t region = (2 * before + work[number]) * threads / (2 * all);
+        regionOf[number] = static_cast<uint8_t>(std::min<uint64_t>(region, threads - 1));
+        before += work[number];
+    }
+    return regionOf;
+}
+
+uint32_t
+PacketFabric::Divide(uint32_t threads, const PacketRouter& router, PacketRegions::Due due)
+{
+    NS_ASSERT_MSG(m_regions == nullptr, "a fabric is divided once");
+    const std::vector<bool> isHost = [&] {
+        std::vector<bool> is;
+        for (const NodeFacts& facts : m_nodeFacts)
+        {
+            is.push_back(!facts.isSwitch);
+        }
+        return is;
+    }();
+    constexpr uint32_t MOST = 64;
+    const auto switches = static_cast<uint32_t>(std::count(isHost.begin(), isHost.end(), false));
+    const uint32_t regions = std::min({threads, MOST, switches + 1});
+    if (regions < 2 || !PacketEventScheduler::HasPortsFirst() || !IsDivisible(router))
+    {
+        return 1;
+    }
+    try
+    {
+        m_regions =
+            std::make_unique<PacketRegions>(m_context, FindRegions(regions), isHost, regions, std::move(due));
+    }
+    catch (const std::system_error&)
+    {
+        return 1; // no threads are to be had
+    }
+    return regions;
+}
+
+void
+PacketFabric::Settle()
+{
+    if (m_regions != nullptr)
+    {
+        m_regions->Settle();
+    }
+    const int64_t now = Simulator::Now().GetTimeStep();
+    for (PacketNode& node : m_nodes)
+    {
+        node.Settle(now);
+    }
+}
+
+void
+PacketFabric::Pause()
+{
+    if (m_regions != nullptr)
+    {
+        m_regions->Pause();
+    }
 }
 
 void

@@ -5,12 +5,14 @@
 #include "packet-fabric-parameters.h"
 #include "packet-node.h"
 #include "packet-port.h"
+#include "packet-regions.h"
 
 #include "ns3/object.h"
 
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <vector>
 
 namespace ns3
@@ -56,6 +58,35 @@ class PacketFabric : public Object, public PacketFabricParameters
     void SetWeights(const std::array<uint32_t, PACKET_PRIORITIES>& weights);
     /// Completes the fabric: all of them outlive the last packet.
     void Install(PacketRouter& router, PacketTaker& sink, PacketSource& source);
+
+    /**
+     * Simulates with up to so many threads from now on, event by event as with one (PacketRegions). With one
+     * alone where what ports and routers do is not theirs alone: with random routes or marks, limited queues,
+     * flow control, faults, or a listener to a trace source; and where links take no time or there are no
+     * switches, or under another scheduler than the PacketEventScheduler, ports first. Before anything is
+     * sent; who stops the simulator shuts the scheduler's gate first, and who runs it again opens it.
+     *
+     * \param router that was installed
+     * \param due how much is to come (PacketRegions::Due)
+     *
+     * \returns the number of threads
+     */
+    uint32_t Divide(uint32_t threads, const PacketRouter& router, PacketRegions::Due due);
+
+    /// Whether what ports and that router do is theirs alone, so that Divide may give more than one thread.
+    bool IsDivisible(const PacketRouter& router) const;
+
+    /// Finds out what has left all ports by now, so that what they count is of now.
+    void Settle();
+
+    /// Nothing runs until the simulator goes on: what ports have can be read, of up to a latency from now.
+    void Pause();
+
+    /// Events of ports that the simulator did not handle itself.
+    int64_t GetEventsElsewhere() const
+    {
+        return m_regions == nullptr ? 0 : m_regions->GetEventsElsewhere();
+    }
 
     /// Bytes that may arrive over a link after the pause was decided on.
     uint64_t GetHeadroom(uint32_t port) const;
@@ -118,6 +149,7 @@ class PacketFabric : public Object, public PacketFabricParameters
 
     void InstallQueue(PacketPort& port, std::vector<PacketSharedBuffer*>& memories);
     void InstallFlowControl(PacketPort& port);
+    std::vector<uint8_t> FindRegions(uint32_t threads) const;
     std::vector<uint32_t> GetWaitedFor(const PacketPort& port) const;
 
     std::array<uint32_t, PACKET_PRIORITIES> m_weights;
@@ -126,7 +158,8 @@ class PacketFabric : public Object, public PacketFabricParameters
     std::vector<PortFacts> m_portFacts;
     std::deque<PacketSharedBuffer> m_memories;
     std::deque<PacketNode> m_nodes;
-    std::vector<Ptr<PacketPort>> m_ports; //!< events of a port may outlive the fabric
+    std::vector<Ptr<PacketPort>> m_ports;     //!< events of a port may outlive the fabric
+    std::unique_ptr<PacketRegions> m_regions; //!< null: one thread simulates all
 };
 
 } // namespace ns3

@@ -36,6 +36,13 @@ class PacketRouter
         return PACKET_NONE;
     }
 
+    /// Whether several threads may ask for routes, which then follow from the node, the packet and nothing
+    /// that changes.
+    virtual bool RoutesInParallel() const
+    {
+        return false;
+    }
+
     /// Whether the router takes care of a packet for which it named no port; otherwise it is dropped.
     virtual bool Keep(uint32_t node, uint32_t packet)
     {

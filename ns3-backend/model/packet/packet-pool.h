@@ -124,17 +124,24 @@ class PacketPool
 
     Item& operator[](uint32_t number)
     {
-        return (*m_blocks[number / BLOCK])[number % BLOCK];
+        return (*m_blocks.data()[number / BLOCK])[number % BLOCK];
     }
 
     const Item& operator[](uint32_t number) const
     {
-        return (*m_blocks[number / BLOCK])[number % BLOCK];
+        return (*m_blocks.data()[number / BLOCK])[number % BLOCK];
     }
 
     uint64_t GetUsed() const
     {
         return m_used;
+    }
+
+    /// From now on other threads may look at items that they were given the numbers of, while one thread
+    /// allocates and frees.
+    void Reserve()
+    {
+        m_blocks.reserve(PACKET_NONE / BLOCK);
     }
 
   private:
@@ -153,7 +160,8 @@ class PacketPool
     }
 
     std::vector<std::unique_ptr<Block>> m_blocks;
-    uint32_t m_free{PACKET_NONE};
+    // Apart from what other threads read.
+    alignas(64) uint32_t m_free{PACKET_NONE};
     uint64_t m_used{0};
 };
 

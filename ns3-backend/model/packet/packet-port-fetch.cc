@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/// What an event of a port will read, asked for before the event comes (packet-event-scheduler.h).
+/// What an event of a port will read, asked for before the event comes (packet-calendar.h).
 #include "packet-port.h"
 
 #include "packet-node.h"
@@ -14,7 +14,7 @@ PacketPort::FetchPackets() const
     {
         return;
     }
-    if (!m_inFlight.IsEmpty())
+    if (!m_isCut && !m_inFlight.IsEmpty())
     {
         __builtin_prefetch(&GetContext().packets[m_inFlight.GetFirst()], 1);
     }
@@ -41,7 +41,7 @@ PacketPort::FetchUsers() const
     {
         return;
     }
-    if (!m_inFlight.IsEmpty())
+    if (!m_isCut && !m_inFlight.IsEmpty())
     {
         m_to.Fetch(GetContext().packets[m_inFlight.GetFirst()]);
     }
@@ -58,7 +58,7 @@ PacketPort::FetchMore() const
     {
         return;
     }
-    if (!m_inFlight.IsEmpty())
+    if (!m_isCut && !m_inFlight.IsEmpty())
     {
         m_to.FetchMore(GetContext().packets[m_inFlight.GetFirst()]);
     }

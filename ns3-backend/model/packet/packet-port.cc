@@ -2,6 +2,7 @@
 #include "packet-port.h"
 
 #include "packet-node.h"
+#include "packet-regions.h"
 
 #include "ns3/abort.h"
 #include "ns3/assert.h"
@@ -25,6 +26,8 @@ PacketPort::PacketPort(
       m_cutsThrough(false),
       m_hasLater(false),
       m_isDetached(false),
+      m_isCut(false),
+      m_isListed(false),
       m_to(to),
       m_latency(latency),
       m_queue(context, static_cast<uint32_t>(context.ports.size())),
@@ -307,6 +310,11 @@ PacketPort::Transmit(uint32_t packet, int64_t start, int64_t now)
     }
     const bool isFirst = m_inFlight.IsEmpty();
     m_inFlight.Append(packet, descriptor.arrival);
+    if (m_isCut && !m_isListed)
+    {
+        m_isListed = true;
+        GetContext().regions->List(m_region, *this);
+    }
     if (isFirst)
     {
         Wake(now);
@@ -365,6 +373,11 @@ PacketPort::Wake(int64_t now)
         m_hasLater = true;
     }
     m_pendingAt = std::max(now, next);
+    if (GetContext().regions != nullptr)
+    {
+        GetContext().regions->Schedule(m_region, m_pendingAt, GetNumber(), *this);
+        return;
+    }
     // The port is the event, and none needs an identifier: that saves ns-3 making one.
     Ref();
     Simulator::GetImplementation()->ScheduleWithContext(
@@ -374,11 +387,22 @@ PacketPort::Wake(int64_t now)
 void
 PacketPort::Notify()
 {
-    if (m_isDetached)
+    if (!m_isDetached)
     {
-        return;
+        Act(Simulator::Now().GetTimeStep());
     }
-    const int64_t now = Simulator::Now().GetTimeStep();
+}
+
+void
+PacketPort::SetRegion(uint8_t region, bool isCut)
+{
+    m_region = region;
+    m_isCut = isCut;
+}
+
+void
+PacketPort::Act(int64_t now)
+{
     if (m_pendingAt == now)
     {
         m_pendingAt = m_hasLater ? m_pendingLater : NEVER;
@@ -389,6 +413,14 @@ PacketPort::Notify()
     if (!m_inFlight.IsEmpty() && m_inFlight.GetFirstArrival() == now)
     {
         packet = m_inFlight.TakeFirst();
+    }
+    if (m_isCut && packet != PACKET_NONE)
+    {
+        GetContext().regions->CountCut(m_region);
+        packet = PACKET_NONE; // it was handed over
+    }
+    if (packet != PACKET_NONE)
+    {
         // What comes of it here takes long enough for the next port to be there then.
         next = m_to.FindNext(GetContext().packets[packet]);
         if (next != nullptr)

@@ -108,6 +108,27 @@ class alignas(64) PacketPort final : public EventImpl
     /// The fabric is no more; what refers to the port still may be.
     void Detach();
 
+    // Where a fabric is simulated by several threads (PacketRegions).
+
+    /// \param isCut what the link carries is handed over before it arrives
+    void SetRegion(uint8_t region, bool isCut);
+
+    /// Calls `visit` with each packet that started by `now` and arrives before `until`, in that order, and
+    /// when it does. They are not looked at here again.
+    ///
+    /// \returns whether something is in flight
+    template <class Visit>
+    bool HandOver(int64_t now, int64_t until, Visit visit)
+    {
+        Advance(now);
+        m_inFlight.ForEachBefore(until, visit);
+        m_isListed = !m_inFlight.IsEmpty();
+        return m_isListed;
+    }
+
+    /// The port's event.
+    void Act(int64_t now);
+
     // The port's own event is among the next few. Each asks for what the one after it, and the event, read.
 
     /// The packet that arrives, and the first that waits.
@@ -238,6 +259,9 @@ class alignas(64) PacketPort final : public EventImpl
     bool m_cutsThrough : 1;
     bool m_hasLater : 1;   //!< there is m_pendingLater
     bool m_isDetached : 1; //!< the context is no more
+    bool m_isCut : 1;      //!< the link leads to another region, or to a host
+    bool m_isListed : 1;   //!< by the regions, as it has something in flight there
+    uint8_t m_region{0};
     int64_t m_pendingAt{NEVER};
     int64_t m_freeAt{0}; //!< the end of the last transmission
     PacketNode& m_to;

@@ -135,6 +135,17 @@ class PacketQueue
         return m_isTrimming;
     }
 
+    bool IsLimited() const
+    {
+        return m_isLimited;
+    }
+
+    /// Whether marks are a matter of chance.
+    bool MarksAtRandom() const
+    {
+        return m_marks && m_marking.from < m_marking.to;
+    }
+
     /// Of `lanes`, the data that alternates with headers.
     uint32_t GetAlternatingLanes(uint32_t lanes) const
     {

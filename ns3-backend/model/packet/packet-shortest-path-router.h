@@ -45,6 +45,11 @@ class PacketShortestPathRouter : public Object, public PacketRouter
         return m_loadBalancing == PER_FLOW;
     }
 
+    bool RoutesInParallel() const override
+    {
+        return m_loadBalancing == PER_FLOW;
+    }
+
     /// The ports that start a shortest path, by number; none at the host itself or where no path leads there.
     std::vector<uint32_t> GetNextPorts(uint32_t node, uint32_t host) const;
     /// Shortest paths from a node to a host, each a different sequence of links; one to itself.

@@ -75,6 +75,21 @@ class PacketsInFlight
         }
     }
 
+    /// Calls `visit` with each packet that arrives before `until` and when it does.
+    template <class Visit>
+    void ForEachBefore(int64_t until, Visit visit) const
+    {
+        for (uint32_t i = 0; i < m_count; ++i)
+        {
+            const Entry& entry = m_ring[(m_first + i) & m_mask];
+            if (entry.arrival >= until)
+            {
+                return;
+            }
+            visit(entry.packet, entry.arrival);
+        }
+    }
+
   private:
     struct Entry
     {

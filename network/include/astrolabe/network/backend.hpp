@@ -209,6 +209,13 @@ public:
     /// Makes `run` return before simulated time moves on; callable from inside a notification.
     virtual void stop() = 0;
 
+    /// Before anything is sent: up to so many threads may run it from now on, as far as it can; what happens
+    /// is the same. Statistics may then be of a moment later until it ends. Returns how many.
+    virtual std::size_t use_threads(std::size_t most) {
+        static_cast<void>(most);
+        return 1;
+    }
+
     [[nodiscard]] virtual std::uint64_t outstanding_messages() const = 0;
     /// At most `limit`, in the order sent; one sent long after the one before it of its pair may come early.
     [[nodiscard]] virtual std::vector<OutstandingMessage> describe_outstanding(std::size_t limit) const = 0;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include <ns3/packet-event-scheduler.h>
 #include <ns3/packet-fabric.h>
 #include <ns3/packet-transport.h>
 #include <ns3/simulator.h>
@@ -67,10 +68,18 @@ PacketBackend::PacketBackend(std::shared_ptr<const network::Fabric> fabric, cons
     ports_->GetContext().random = sim::PacketRandom(seed + 1);
     ports_->GetContext().faults = loss_.get();
     ports_->Install(router_, *transport_, *transport_);
+    // Whatever number of threads there will be.
+    is_divisible_ = !options_.transport.hasTimers && !options_.transport.IsPulled() &&
+                    fabric_->failures() == nullptr && ports_->IsDivisible(router_);
+    sim::PacketEventScheduler::SetPortsFirst(is_divisible_);
     if (fabric_->failures() != nullptr) {
         start_failures();
     }
     remembers_little_ = remembers_little();
+}
+
+PacketBackend::~PacketBackend() {
+    ports_->Detach();
 }
 
 void PacketBackend::start_failures() {
@@ -90,8 +99,31 @@ void PacketBackend::start_failures() {
     failures_ = std::make_unique<FailingLinks>(*fabric_, change_rate, change_routes);
 }
 
+std::size_t PacketBackend::use_threads(std::size_t most) {
+    ASTROLABE_ASSERT(packets_sent_ == 0, "threads are there before anything is sent");
+    if (!is_divisible_) {
+        return 1;
+    }
+    // All packets that have not been made are to come, and one at least of every message; where they overtake
+    // one another, one may be the last of many.
+    const auto due = [this] {
+        const std::uint64_t made = transport_->GetCounters().packets;
+        const std::uint64_t messages = outstanding_messages();
+        return std::max(router_.reorders() ? std::min<std::uint64_t>(messages, 1) : messages,
+                        packets_sent_ - std::min(made, packets_sent_));
+    };
+    constexpr std::size_t kMost = 64;
+    return ports_->Divide(static_cast<std::uint32_t>(std::min(most, kMost)), router_, due);
+}
+
+std::uint64_t PacketBackend::events_processed() const {
+    return Ns3Backend::events_processed() + static_cast<std::uint64_t>(ports_->GetEventsElsewhere());
+}
+
 void PacketBackend::send(const Message& message) {
     sent(message);
+    packets_sent_ += std::max<std::uint64_t>(
+        1, (count_of(message.size) + options_.transport.mtu - 1) / options_.transport.mtu);
     const auto last = static_cast<std::uint8_t>(options_.ports.trafficClasses - 1);
     transport_->Send(to_engine(message, std::min(message.traffic_class, last)));
 }
@@ -159,6 +191,7 @@ std::string PacketBackend::explain_given_up() const {
 }
 
 std::optional<Bytes> PacketBackend::carried(LinkId link) const {
+    ports_->Pause();
     const auto number = static_cast<std::uint32_t>(link.index());
     return Bytes(static_cast<std::int64_t>(ports_->GetPort(number).GetCounters().carriedBytes));
 }
@@ -168,6 +201,7 @@ Bytes PacketBackend::bytes_delivered() const {
 }
 
 network::PresentLimits PacketBackend::present_limits(std::size_t most) const {
+    ports_->Pause();
     return deepest_queues(fabric_->link_count(), most, [this](LinkId link) {
         const auto number = static_cast<std::uint32_t>(link.index());
         return Bytes(static_cast<std::int64_t>(ports_->GetPort(number).GetWaitingBytes()));
@@ -175,6 +209,7 @@ network::PresentLimits PacketBackend::present_limits(std::size_t most) const {
 }
 
 network::NetworkStatistics PacketBackend::statistics() const {
+    ports_->Settle();
     network::NetworkStatistics statistics = start_statistics(*transport_, ports_->GetContext());
     statistics.links.resize(fabric_->link_count());
     const std::int64_t now = sim::Simulator::Now().GetTimeStep();

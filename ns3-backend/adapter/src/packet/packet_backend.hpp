@@ -45,8 +45,16 @@ public:
     /// sprayed links.
     PacketBackend(std::shared_ptr<const network::Fabric> fabric, const PacketOptions& options,
                   std::uint64_t seed = 1);
+    /// Threads end before what they ask for routes does.
+    ~PacketBackend() override;
+    PacketBackend(const PacketBackend&) = delete;
+    PacketBackend& operator=(const PacketBackend&) = delete;
 
     void send(const network::Message& message) override;
+    /// Where ways follow from packets alone, links take time, nobody observes packets or links, and nothing
+    /// is lost, marked at random or held back (packet-regions.h).
+    std::size_t use_threads(std::size_t most) override;
+    [[nodiscard]] std::uint64_t events_processed() const override;
     [[nodiscard]] std::vector<network::OutstandingMessage> describe_outstanding(
         std::size_t limit) const override;
     [[nodiscard]] std::string explain_stall() const override;
@@ -82,6 +90,8 @@ private:
     ::ns3::Ptr<::ns3::PacketTransport> transport_;
     std::unique_ptr<FailingLinks> failures_;  // null: nothing fails
     bool remembers_little_ = false;
+    bool is_divisible_ = false;       // into what several threads may run
+    std::uint64_t packets_sent_ = 0;  // of all messages, each counted once
 };
 
 }  // namespace astrolabe::ns3

@@ -29,6 +29,7 @@ public:
     ::ns3::PacketPort* Route(std::uint32_t node, ::ns3::PacketDescriptor& packet) override;
     /// Its random numbers are its own.
     [[nodiscard]] bool RoutesAtOnce() const override { return true; }
+    [[nodiscard]] bool RoutesInParallel() const override { return !sprays_ && flowlet_gap_ == 0; }
     [[nodiscard]] std::uint32_t Foresee(std::uint32_t node,
                                         const ::ns3::PacketDescriptor& packet) const override;
 
