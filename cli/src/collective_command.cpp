@@ -1,6 +1,7 @@
 #include "commands.hpp"
 #include "console.hpp"
 #include "progress.hpp"
+#include "thread_arguments.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,6 +14,7 @@ namespace {
 struct CollectiveArguments {
     experiment::CollectiveRequest request;
     bool json = false;
+    std::size_t threads = processors();
     std::string progress = "auto";
 };
 
@@ -20,7 +22,7 @@ int run_sizes(const CollectiveArguments& arguments, const experiment::Collective
               ProgressReport& progress) {
     std::vector<experiment::CollectivePoint> points;
     for (std::size_t i = 0; i < prepared.size_count(); ++i) {
-        points.push_back(prepared.run(i, progress.observer(i + 1)));
+        points.push_back(prepared.run(i, progress.observer(i + 1), arguments.threads));
         progress.clear();
         if (const auto& measured = points.back().measured) {
             for (const experiment::RangeWarning& warning : measured->warnings) {
@@ -115,6 +117,7 @@ void add_collective_command(CLI::App& app, const experiment::Components& compone
         ->capture_default_str()
         ->check(seed_range());
     command->add_flag("--json", arguments->json, "print a list of objects on stdout instead of the table");
+    add_threads_option(*command, arguments->threads);
     add_progress_option(*command, arguments->progress);
     command->footer(
         "example: astrolabe collective --kind all-reduce --algorithm ring --size 16MiB --network "

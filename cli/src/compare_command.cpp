@@ -2,6 +2,7 @@
 #include "commands.hpp"
 #include "console.hpp"
 #include "progress.hpp"
+#include "thread_arguments.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -71,7 +72,8 @@ std::vector<std::string> run_arguments(const experiment::ComparedRun& run,
                                        const CompareArguments& arguments) {
     std::vector<std::string> words = validate_arguments(run, arguments);
     words.front() = "run";
-    words.insert(words.end(), {"--json", "--progress=none"});
+    const std::size_t threads = std::max<std::size_t>(1, processors() / arguments.jobs);
+    words.insert(words.end(), {"--json", "--progress=none", fmt::format("--threads={}", threads)});
     if (!arguments.out.empty()) {
         words.push_back("--out=" + (std::filesystem::path(arguments.out) / folder_of(run)).string());
     }

@@ -1,6 +1,7 @@
 #include "commands.hpp"
 #include "console.hpp"
 #include "progress.hpp"
+#include "thread_arguments.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -43,6 +44,7 @@ struct RunArguments {
     experiment::RecorderOptions records;
     bool why = false;
     bool json = false;
+    std::size_t threads = processors();
     std::string progress = "auto";
 };
 
@@ -192,6 +194,7 @@ int run_one_job(const RunArguments& arguments, const experiment::Experiment& loa
     }
     experiment::Recorder& recorder = **opened;
     experiment::RunObservers observers = recorder.observers();
+    observers.threads = arguments.threads;
     observers.causes = arguments.why ? experiment::Causes::kAlways : experiment::Causes::kWhereCheap;
     observers.folding_lost = [&progress](const experiment::LostFolding& lost) {
         progress.clear();
@@ -571,6 +574,7 @@ void add_run_command(CLI::App& app, const experiment::Components& components, in
         ->type_name("TIME")
         ->needs(json)
         ->excludes("--out");
+    add_threads_option(*command, arguments->threads);
     add_progress_option(*command, arguments->progress);
     command->footer(
         "example: astrolabe run examples/quickstart/experiment.yaml --set workload.batch.global=4096 --out "

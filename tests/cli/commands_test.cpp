@@ -442,6 +442,36 @@ failures: [{at: 100us, racks: 1}]
     }
 }
 
+#ifdef ASTROLABE_WITH_NS3
+// 512 × 511 messages of a packet each: more than those whose causes are followed unasked, which takes one
+// thread. All but what the run cost is the same.
+TEST(Run, ThreadsChangeNoResult) {
+    const auto with = [](const std::string& threads) {
+        const ProcessResult result = astrolabe(
+            {"collective", "--kind=all-to-all", "--algorithm=direct", "--size=2MiB", "--backend=packet",
+             "--json", "--threads=" + threads,
+             "--network={kind: leaf_spine, hosts: 512, hosts_per_leaf: 32, spines: 16, oversubscription: 2, "
+             "link: {rate: 100Gbps, latency: 500ns}}"});
+        EXPECT_EQ(result.exit_code, 0) << result.err;
+        return Json::parse(result.out).at(0);
+    };
+    Json alone = with("1");
+    EXPECT_EQ(alone["engine"]["threads"], 1);
+    for (const std::string threads : {"2", "3"}) {
+        Json together = with(threads);
+        EXPECT_EQ(together["engine"]["threads"].dump(), threads);
+        EXPECT_EQ(together["engine"]["events"], alone["engine"]["events"]);
+        together.erase("engine");
+        Json rest = alone;
+        rest.erase("engine");
+        EXPECT_EQ(together, rest);
+    }
+    const ProcessResult none = astrolabe({"run", kQuickstart, "--threads", "0"});
+    EXPECT_EQ(none.exit_code, 2);
+    EXPECT_NE(none.err.find("--threads"), std::string::npos) << none.err;
+}
+#endif
+
 TEST(Run, OverridesReachIntoIncludedFilesAndBadOnesAreNamed) {
     const ProcessResult more =
         astrolabe({"run", kQuickstart, "--json", "--set", "workload.model.tables.count=32"});

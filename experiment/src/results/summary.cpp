@@ -174,6 +174,7 @@ Json engine_json(const EngineFacts& engine) {
     return {{"events", engine.events},
             {"wall_s", engine.wall_seconds},
             {"peak_rss_bytes", engine.peak_rss_bytes},
+            {"threads", engine.threads},
             {"simulated_ranks", engine.simulated_ranks}};
 }
 

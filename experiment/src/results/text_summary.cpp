@@ -350,9 +350,10 @@ std::string text_summary(const Experiment& experiment, const Run& run) {
     }
     text += summary_line(
         "engine",
-        fmt::format("{:.2f} s, {} events, {} of {} ranks simulated, {} peak memory, fingerprint {}",
-                    run.engine.wall_seconds, run.engine.events, run.engine.simulated_ranks,
-                    experiment.cluster.ranks,
+        fmt::format("{:.2f} s{}, {} events, {} of {} ranks simulated, {} peak memory, fingerprint {}",
+                    run.engine.wall_seconds,
+                    run.engine.threads > 1 ? fmt::format(" on {} threads", run.engine.threads) : "",
+                    run.engine.events, run.engine.simulated_ranks, experiment.cluster.ranks,
                     readable(Bytes(static_cast<std::int64_t>(run.engine.peak_rss_bytes))), run.fingerprint));
     if (!run.engine.folding_refusal.empty()) {
         text +=

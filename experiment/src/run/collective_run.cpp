@@ -331,7 +331,8 @@ Result<CollectiveRun> CollectiveRun::prepare(const CollectiveRequest& request, c
     return run;
 }
 
-CollectivePoint CollectiveRun::run(std::size_t index, const ProgressObserver& observer) const {
+CollectivePoint CollectiveRun::run(std::size_t index, const ProgressObserver& observer,
+                                   std::size_t threads) const {
     Experiment experiment = setting_;
     const std::size_t ranks = setting_.cluster.ranks;
     const system::SystemOptions& options = setting_.cluster.options;
@@ -351,7 +352,7 @@ CollectivePoint CollectiveRun::run(std::size_t index, const ProgressObserver& ob
     point.size = is_shared_out ? sizes_[index] / ranks * ranks : sizes_[index];
     const bool is_scattered = kind_ == system::CollectiveKind::kReduceScatter;
     point.bytes_out = is_scattered ? system::part_size(point.size, ranks, 0) : point.size;
-    point.run = run_experiment(experiment, observer);
+    point.run = run_experiment(experiment, observer, {.threads = threads});
     if (point.run.network.messages > 0) {
         const auto& group = experiment.program.partitions[work.partition].groups.front();
         const system::Shape shape = system::group_shape(group, options);

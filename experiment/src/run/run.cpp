@@ -193,7 +193,12 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
                    ? flows->standing()
                    : standing_of(executor, experiment, *engine.backend, messages, bytes);
     };
+    const bool is_ordered =
+        is_recorded || observers.execution != nullptr || run.skipped || run.resources != nullptr || flows;
     const auto run_ranks = [&] {
+        if (!is_ordered && observers.threads > 1) {
+            run.engine.threads = engine.backend->use_threads(observers.threads);
+        }
         Executed executed = execute(experiment, placement, engine, *backend, watch, observers.execution,
                                     standing, run.skipped);
         run.execution = std::move(executed.execution);
@@ -223,8 +228,9 @@ std::variant<Run, Time> run_watched(const Experiment& experiment, Watch watch,
     run.iteration_times = iteration_times(run.execution, experiment.program.iterations);
     run.utilization = network::link_utilization(*experiment.fabric, run.network, run.execution.total);
     run.fingerprint = trajectory(experiment, run).text();
-    run.engine = {run.network.events, seconds_since(watch.start), peak_rss_bytes(),
-                  engine.folding.representatives, engine.refusal};
+    run.engine = {run.network.events, seconds_since(watch.start),
+                  peak_rss_bytes(),   engine.folding.representatives,
+                  engine.refusal,     run.engine.threads};
     if (run.execution.finished) {
         run.path = causes ? path_of_causes(causes->path())
                           : path_of_operations(experiment.program, run.execution, is_estimate(run));

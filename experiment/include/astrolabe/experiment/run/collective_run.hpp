@@ -66,7 +66,9 @@ public:
                                                        const Components& components);
 
     [[nodiscard]] std::size_t size_count() const { return sizes_.size(); }
-    [[nodiscard]] CollectivePoint run(std::size_t index, const ProgressObserver& observer) const;
+    /// `threads` as of RunObservers.
+    [[nodiscard]] CollectivePoint run(std::size_t index, const ProgressObserver& observer,
+                                      std::size_t threads = 1) const;
     [[nodiscard]] const Experiment& setting() const { return setting_; }
 
 private:

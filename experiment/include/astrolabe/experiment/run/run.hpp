@@ -34,6 +34,7 @@ struct EngineFacts {
     std::uint64_t peak_rss_bytes = 0;
     std::size_t simulated_ranks = 0;  ///< the others are images of these (system/symmetry/folding.hpp)
     std::string folding_refusal;      ///< why not fewer; empty where they are or the engine never folds
+    std::size_t threads = 1;          ///< that simulated them
 };
 
 /// A finished run. Times of `execution` are exact; everything else is derived from it and the network's
@@ -100,6 +101,8 @@ struct LostFolding {
 
 /// Who is told what happens while it happens; null: nobody. They do not change what happens.
 struct RunObservers {
+    /// That the engine may use where it can and nobody needs to be told of all that happens in its order.
+    std::size_t threads = 1;
     Causes causes = Causes::kWhereCheap;
     network::MessageObserver* messages = nullptr;
     network::PacketObserver* packets = nullptr;  ///< only if the backend `reports_packets`
