@@ -367,7 +367,8 @@ PacketFabric::IsDivisible(const PacketRouter& router) const
 std::vector<uint8_t>
 PacketFabric::FindRegions(uint32_t threads) const
 {
-    // What a packet costs where it is made and taken, in what it costs to cross a port.
+    // What a packet costs where it is made and taken, in what it costs to cross a port: an estimate, by which
+    // work is shared out; no result depends on it.
     constexpr uint64_t HOST = 2;
     std::vector<uint64_t> work(m_nodes.size());
     std::vector<uint32_t> switches;

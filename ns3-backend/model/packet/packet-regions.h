@@ -54,6 +54,7 @@ class PacketRegions final : public PacketEventGate
     /**
      * \param regionOf by node, below `regions`; all hosts are of region 0
      * \param isHost by node
+     *
      * Preconditions: nothing has happened yet, links between regions have latencies above 0, and the
      * simulator has a PacketEventScheduler, ports first. Throws std::system_error where no threads are to be
      * had; nothing has changed then.
@@ -94,7 +95,9 @@ class PacketRegions final : public PacketEventGate
     }
 
   private:
-    static constexpr uint64_t THREADED = 192; //!< events in a window that are worth the barriers
+    /// Events of other regions in a window after which the next is worth its barriers: chosen, not measured;
+    /// no result depends on it.
+    static constexpr uint64_t THREADED = 192;
     static constexpr uint64_t LAST = std::numeric_limits<int64_t>::max(); //!< of the clock
 
     struct HandedOver
@@ -143,11 +146,11 @@ class PacketRegions final : public PacketEventGate
     std::vector<Region> m_regions;
     std::vector<Ptr<PacketInlet>> m_inlets; //!< by port; null: within a region
     Window m_window{Window::DONE};
-    uint64_t m_from{0};  //!< of the window
-    uint64_t m_until{0}; //!< of the window
-    uint64_t m_dueInWindow{0};
-    uint64_t m_handledBefore{0};
-    uint64_t m_inWindow{0}; //!< events of other regions in the last window
+    uint64_t m_from{0};          //!< of the window
+    uint64_t m_until{0};         //!< of the window
+    uint64_t m_dueInWindow{0};   //!< what m_due said when it began
+    uint64_t m_handledBefore{0}; //!< events of other regions by the end of the window before the last
+    uint64_t m_inWindow{0};      //!< events of other regions in the last window
     int64_t m_eventsElsewhere{0};
     bool m_isOver{false};
     PacketBarrier m_barrier;
