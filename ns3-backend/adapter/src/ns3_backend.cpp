@@ -118,9 +118,11 @@ void Ns3Backend::run() {
     if (outstanding_ > 0 || timers_ > 0) {
         // What is left in the end is taken out unseen when the simulation is destroyed.
         g_watcher = watcher_;
+        is_running_ = true;
         sim::PacketEventScheduler::OpenGate(true);
         sim::Simulator::Run();
         sim::PacketEventScheduler::OpenGate(false);
+        is_running_ = false;
         g_watcher = nullptr;
     }
 }

@@ -53,6 +53,8 @@ protected:
     /// A message was sent, and `delivered` will be called for it.
     void sent(const network::Message& message);
     void delivered(network::NotificationHandler& handler, std::uint64_t token);
+    /// Whether `run` has not returned: a question now is asked from inside it.
+    [[nodiscard]] bool is_running() const { return is_running_; }
     /// Destroys the simulation before the members that it still uses.
     void end();
 
@@ -63,6 +65,7 @@ private:
     std::uint64_t outstanding_ = 0;           // messages
     std::uint64_t timers_ = 0;
     std::int64_t latest_ = 0;
+    bool is_running_ = false;
     bool has_ended_ = false;
 };
 

@@ -274,6 +274,29 @@ TEST(PacketFailures, LosslessLinksGoOnWhenTheyAreBack) {
     }
 }
 
+// Two packets of one host, to two others. The first leaves at 0 and the second at F = 334.24 ns; nobody needs
+// to know that before the first has arrived, at F + L = 834.24 ns. At 500 ns, with the second on its way, the
+// cable to where it goes fails for 300 us, so that it is sent again a timeout after it left, over two links:
+// F + 1 ms + 2 (F + L). It is so too for who asks at 400 ns what the ports have carried.
+TEST(PacketFailures, AskingOnTheWayChangesNothing) {
+    const auto whole = star(3);
+    for (const bool asks : {false, true}) {
+        PacketBackend backend(with_nic_down(whole, 2, 500_ns, 300_us), with_timeout(1_ms));
+        Recorder recorder(backend);
+        Recorder asker(backend);
+        asker.then = [&](std::uint64_t) { static_cast<void>(backend.statistics()); };
+        if (asks) {
+            backend.schedule(400_ns, asker, 9);
+        }
+        recorder.send(0, 1, 4096_B, 1);
+        recorder.send(0, 2, 4096_B, 2);
+        backend.run();
+        ASSERT_EQ(recorder.times.size(), 2U);
+        EXPECT_EQ(recorder.times[0], 2 * (kFull + kLatency));
+        EXPECT_EQ(recorder.times[1], kFull + 1_ms + 2 * (kFull + kLatency));
+    }
+}
+
 // A fabric whose failures lie behind the end of the run takes the times of one that never fails.
 TEST(PacketFailures, NothingChangesBeforeSomethingFails) {
     const auto whole = star(4);

@@ -40,15 +40,34 @@ struct Sent {
     Bytes size;
 };
 
+class Asker final : public network::RunWatcher {
+public:
+    explicit Asker(const PacketBackend& backend)
+        : backend_(backend) {}
+    std::uint64_t pulse() override {
+        static_cast<void>(backend_.statistics());
+        return 500;
+    }
+
+private:
+    const PacketBackend& backend_;
+};
+
 constexpr std::uint64_t kTimer = 1'000'000;
 
 /// `first` messages at 0, and the others as those arrive, one for one. Each arrival starts a timer of `rest`,
-/// so that the run ends that much after the last; and then all is done again.
+/// so that the run ends that much after the last; and then all is done again. Where somebody `asks`,
+/// statistics are read every 500 events.
 Seen run(const std::shared_ptr<const network::Fabric>& fabric, const PacketOptions& options,
-         std::size_t threads, const std::vector<Sent>& messages, std::size_t first, Time rest) {
+         std::size_t threads, const std::vector<Sent>& messages, std::size_t first, Time rest,
+         bool asks = false) {
     PacketBackend backend(fabric, options);
     Seen seen{};
     seen.threads = backend.use_threads(threads);
+    Asker asker(backend);
+    if (asks) {
+        backend.watch(asker);
+    }
     Recorder recorder(backend);
     std::size_t next = 0;
     const auto send = [&] {
@@ -141,7 +160,7 @@ RC_GTEST_PROP(PacketRegionsProperty, TellTheSameOnAnyNumberOfThreads, ()) {
     RC_ASSERT(alone.threads == 1U);
     RC_ASSERT(alone.deliveries.size() == messages.size() * (rest > Time(0) ? 4 : 2));
     for (const std::size_t threads : {2U, 3U}) {
-        const Seen together = run(fabric, options, threads, messages, first, rest);
+        const Seen together = run(fabric, options, threads, messages, first, rest, threads == 3);
         RC_ASSERT(together.threads == threads);
         RC_ASSERT(together.deliveries == alone.deliveries);
         RC_ASSERT(together.links == alone.links);

@@ -209,7 +209,13 @@ network::PresentLimits PacketBackend::present_limits(std::size_t most) const {
 }
 
 network::NetworkStatistics PacketBackend::statistics() const {
-    ports_->Settle();
+    // Only in the end may what has left the ports be found out without changing what comes: on the way a
+    // failure would find packets in flight that have no timers yet.
+    if (is_running()) {
+        ports_->Pause();
+    } else if (is_divisible_) {
+        ports_->Settle();
+    }
     network::NetworkStatistics statistics = start_statistics(*transport_, ports_->GetContext());
     statistics.links.resize(fabric_->link_count());
     const std::int64_t now = sim::Simulator::Now().GetTimeStep();
