@@ -4,11 +4,14 @@
 
 #include "ns3/boolean.h"
 #include "ns3/config.h"
+#include "ns3/object-factory.h"
+#include "ns3/packet-event-scheduler.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 using namespace ns3;
@@ -204,6 +207,86 @@ class DefaultsTest : public PicosecondTestCase
     }
 };
 
+/// 16 hosts on 4 leaves and 4 spines that send to one another, each to each, in packets of 256 bytes; on one
+/// thread and on several.
+class DivisionTest : public PicosecondTestCase
+{
+  public:
+    DivisionTest()
+        : PicosecondTestCase("a fabric divided among threads delivers, counts and ends as undivided")
+    {
+    }
+
+  private:
+    struct Seen
+    {
+        uint32_t threads;
+        std::vector<std::tuple<uint32_t, uint32_t, int64_t>> deliveries;
+        std::vector<uint64_t> carried; //!< bytes, by port
+        uint64_t events;
+    };
+
+    void DoRun() override
+    {
+        const Seen alone = See(1);
+        NS_TEST_EXPECT_MSG_EQ(alone.threads, 1, "what was asked for");
+        NS_TEST_EXPECT_MSG_EQ(alone.deliveries.size(), HOSTS * (HOSTS - 1), "all arrive");
+        for (uint32_t threads = 2; threads <= 4; ++threads)
+        {
+            const Seen together = See(threads);
+            NS_TEST_EXPECT_MSG_EQ(together.threads, threads, "there are more switches");
+            NS_TEST_EXPECT_MSG_EQ((together.deliveries == alone.deliveries), true, "what arrives when");
+            NS_TEST_EXPECT_MSG_EQ((together.carried == alone.carried), true, "what links carried");
+            NS_TEST_EXPECT_MSG_EQ(together.events, alone.events, "events");
+        }
+        m_memory = 1'000'000;
+        NS_TEST_EXPECT_MSG_EQ(See(4).threads, 1, "where packets may be dropped");
+    }
+
+    Seen See(uint32_t threads)
+    {
+        Simulator::SetScheduler(ObjectFactory("ns3::PacketEventScheduler"));
+        PacketEventScheduler::SetPortsFirst(true);
+        PacketFabricHelper helper;
+        helper.SetTransportAttribute("Mtu", UintegerValue(256));
+        helper.SetSwitchMemory(m_memory);
+        const PacketNetwork network = helper.CreateLeafSpine(4, HOSTS / 4, 4);
+        Seen seen{};
+        seen.threads = network.fabric->Divide(
+            threads, *network.router, [&network] { return network.transport->GetOutstandingCount(); });
+        m_deliveries = &seen.deliveries;
+        network.transport->TraceConnectWithoutContext("Delivered", MakeCallback(&DivisionTest::Note, this));
+        for (uint32_t by = 1; by < HOSTS; ++by)
+        {
+            for (uint32_t host = 0; host < HOSTS; ++host)
+            {
+                network.transport->Send({host, (host + by) % HOSTS, 20'000 + 100 * host, nullptr, 0, 0});
+            }
+        }
+        Simulator::Run();
+        network.fabric->Settle();
+        for (uint32_t port = 0; port < network.fabric->GetPortCount(); ++port)
+        {
+            seen.carried.push_back(network.fabric->GetPort(port).GetCounters().carriedBytes);
+        }
+        seen.events =
+            Simulator::GetEventCount() + static_cast<uint64_t>(network.fabric->GetEventsElsewhere());
+        network.fabric->Detach();
+        Simulator::Destroy();
+        PacketEventScheduler::SetPortsFirst(false);
+        return seen;
+    }
+
+    void Note(const PacketMessage& message, Time completion)
+    {
+        m_deliveries->emplace_back(message.source, message.destination, completion.GetPicoSeconds());
+    }
+
+    static constexpr uint32_t HOSTS = 16;
+    std::vector<std::tuple<uint32_t, uint32_t, int64_t>>* m_deliveries{nullptr};
+    uint64_t m_memory{0};
+};
+
 class FabricSuite : public TestSuite
 {
   public:
@@ -214,6 +297,7 @@ class FabricSuite : public TestSuite
         AddTestCase(new LoadBalancingTest);
         AddTestCase(new NamesTest);
         AddTestCase(new DefaultsTest);
+        AddTestCase(new DivisionTest);
     }
 };
 
