@@ -208,7 +208,9 @@ class DefaultsTest : public PicosecondTestCase
 };
 
 /// 16 hosts on 4 leaves and 4 spines that send to one another, each to each, in packets of 256 bytes; on one
-/// thread and on several.
+/// thread and on several. Each sends some 15 · 82 packets of 338 bytes with headers, at 80 ps a byte, in
+/// 33 us; so about 300 leave in the 500 ns of a window and cross up to three switches, enough for threads to
+/// work at a time (PacketRegions).
 class DivisionTest : public PicosecondTestCase
 {
   public:
