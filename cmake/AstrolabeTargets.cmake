@@ -46,9 +46,9 @@ function(astrolabe_library layer)
     endif()
 endfunction()
 
-# For code that runs wait for. Libraries are compiled for any place in memory, so that shared ones may take them in, and
-# g++ then leaves every function that another library could replace a call. None does.
-function(astrolabe_compile_for_speed target)
+# For the engines. Libraries are position-independent, and in such code g++ does not inline a function that is visible
+# outside its source, as another library might interpose its own. None does.
+function(astrolabe_compile_engine target)
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-semantic-interposition>)
 endfunction()
 
