@@ -40,15 +40,17 @@ function(astrolabe_library layer)
     astrolabe_compile_options(${target})
     if(ARG_COLD)
         astrolabe_compile_quickly(${target})
+    else()
+        astrolabe_no_interposition(${target})
     endif()
     if(ASTROLABE_INSTALL)
         install(TARGETS ${target} EXPORT astrolabe-targets FILE_SET HEADERS)
     endif()
 endfunction()
 
-# For the engines. Libraries are position-independent, and in such code g++ does not inline a function that is visible
+# For position-independent code that somebody waits for: in such code g++ does not inline a function that is visible
 # outside its source, as another library might interpose its own. None does.
-function(astrolabe_compile_engine target)
+function(astrolabe_no_interposition target)
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-semantic-interposition>)
 endfunction()
 
