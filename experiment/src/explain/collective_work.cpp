@@ -1,8 +1,10 @@
 #include "collective_work.hpp"
 
 #include <algorithm>
-#include <set>
+#include <unordered_map>
 #include <utility>
+
+#include <boost/container/flat_set.hpp>
 
 #include <astrolabe/network/routing.hpp>
 #include <astrolabe/system/program/participants.hpp>
@@ -292,11 +294,12 @@ void CollectiveWorks::find_peaks(CollectiveWork& work, const ChunkSchedule& chun
     struct Meeting {
         double bytes = 0;
         double senders = 0;
-        std::set<std::size_t> feeders;  // links that bring what goes on over this one
+        boost::container::flat_set<std::size_t> feeders;  // links that bring what goes on over this one
     };
     const auto levels = levels_of(steps);
     const bool is_alike = steps.symmetry() != system::Symmetry::kNone;
-    std::vector<std::map<std::size_t, Meeting>> by_level;
+    std::vector<std::unordered_map<std::size_t, Meeting>> by_level;
+    std::vector<std::pair<NodeId, std::size_t>> links_to;  // of a route, by the node they lead to
     for (std::size_t g = 0; g < groups.size(); ++g) {
         const auto& group = groups[g];
         if (group.size() != steps.ranks() || collective.moves_nothing(group.size())) {
@@ -317,14 +320,19 @@ void CollectiveWorks::find_peaks(CollectiveWork& work, const ChunkSchedule& chun
                     experiment_.placement[group[steps.resolve(rank, action.peer)].index()];
                 const network::Route route =
                     fabric_.routing().route(experiment_.placement[group[rank].index()], destination);
+                links_to.clear();
+                for (const network::RouteLeg& leg : route.legs) {
+                    links_to.emplace_back(fabric_.target(leg.link), leg.link.index());
+                }
+                std::sort(links_to.begin(), links_to.end());
                 for (const network::RouteLeg& leg : route.legs) {
                     Meeting& meeting = by_level[level][leg.link.index()];
                     meeting.bytes += bytes * leg.share;
                     meeting.senders += bytes > 0 ? 1 : 0;
-                    for (const network::RouteLeg& before : route.legs) {
-                        if (fabric_.target(before.link) == fabric_.source(leg.link)) {
-                            meeting.feeders.insert(before.link.index());
-                        }
+                    const NodeId from = fabric_.source(leg.link);
+                    for (const auto& [node, link] : std::ranges::equal_range(
+                             links_to, from, {}, &std::pair<NodeId, std::size_t>::first)) {
+                        meeting.feeders.insert(link);
                     }
                 }
             }

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <span>
 #include <utility>
+
+#include <boost/container/small_vector.hpp>
 
 #include <astrolabe/core/assert.hpp>
 #include <astrolabe/core/random.hpp>
@@ -235,23 +236,31 @@ Route ShortestPathRouting::single_path(HostId source, HostId destination) const 
 
 Route ShortestPathRouting::spread(HostId source, HostId destination) const {
     struct Arrival {
+        std::uint64_t length;  // from the source, the same on all paths to a node
         NodeId node;
+        std::uint32_t order;
         double share;
         Time latency;
         std::size_t hops;
     };
-    // By distance from the source, which is the same on all paths to a node. Links cost something, so a stage
-    // is complete before it is entered.
+    // By distance from the source. Links cost something, so a stage is complete before it is entered.
+    constexpr std::size_t kArrivalsExpected = 32;
+    boost::container::small_vector<Arrival, kArrivalsExpected> arrivals;
+    boost::container::small_vector<Arrival, kArrivalsExpected> stage;
     const NodeId target = fabric_.node_of(destination);
-    std::map<std::uint64_t, std::vector<Arrival>> stages;
-    stages[0].push_back({fabric_.node_of(source), 1.0, Time(0), 0});
+    arrivals.push_back({0, fabric_.node_of(source), 0, 1.0, Time(0), 0});
+    std::uint32_t order = 0;
     Route route;
     while (true) {
-        const std::uint64_t length = stages.begin()->first;
-        std::vector<Arrival> stage = std::move(stages.begin()->second);
-        stages.erase(stages.begin());
-        std::stable_sort(stage.begin(), stage.end(),
-                         [](const Arrival& a, const Arrival& b) { return a.node < b.node; });
+        const std::uint64_t length = std::ranges::min(arrivals, {}, &Arrival::length).length;
+        const auto later = std::partition(arrivals.begin(), arrivals.end(), [length](const Arrival& arrival) {
+            return arrival.length == length;
+        });
+        stage.assign(arrivals.begin(), later);
+        arrivals.erase(arrivals.begin(), later);
+        std::sort(stage.begin(), stage.end(), [](const Arrival& a, const Arrival& b) {
+            return a.node != b.node ? a.node < b.node : a.order < b.order;
+        });
         for (std::size_t i = 0; i < stage.size();) {
             Arrival here = stage[i];
             for (++i; i < stage.size() && stage[i].node == here.node; ++i) {
@@ -270,7 +279,8 @@ Route ShortestPathRouting::spread(HostId source, HostId destination) const {
                 const Link& link = fabric_.link(id);
                 route.legs.push_back({id, share});
                 const Time latency = saturating_sum(here.latency, hop_latency(fabric_, id, here.hops == 0));
-                stages[length + link.cost].push_back({fabric_.target(id), share, latency, here.hops + 1});
+                arrivals.push_back(
+                    {length + link.cost, fabric_.target(id), ++order, share, latency, here.hops + 1});
             }
         }
     }
