@@ -168,38 +168,36 @@ double LinkLevels::fair_level(std::uint32_t index) {
     if (link.most_held <= fair * (1.0 + kSameLevel)) {
         return fair;  // nobody has more
     }
-    // Whoever has more takes part, but for those that then have less.
+    // Whoever has more takes part: those with most first, until nobody is left who has more than what comes
+    // of it.
     above_.clear();
-    Sum left{link.capacity, 0.0};
-    left.add(-link.held.most);
-    left.add(-link.held.rest);
-    Sum share = link.own;
-    share.add(link.free.most);
-    share.add(link.free.rest);
     link.most_held = 0.0;
     for (std::size_t i = link.own_count; i < crossings.size(); ++i) {
         const std::uint32_t bottleneck = bottlenecks_[crossings[i].flow];
         if (bottleneck == kNone) {
             continue;
         }
-        link.most_held = std::max(link.most_held, links_[bottleneck].level);
-        if (links_[bottleneck].level > fair * (1.0 + kSameLevel)) {
-            above_.push_back({links_[bottleneck].level, legs_[crossings[i].leg].load});
-            left.add(above_.back().load * above_.back().level);
-            share.add(above_.back().load);
+        const double level = links_[bottleneck].level;
+        link.most_held = std::max(link.most_held, level);
+        if (level > fair * (1.0 + kSameLevel)) {
+            above_.push_back({level, crossings[i].leg});
         }
     }
-    if (above_.empty()) {
-        return fair;
-    }
-    std::sort(above_.begin(), above_.end(), [](const Share& a, const Share& b) { return a.level < b.level; });
-    fair = std::max(left.value(), 0.0) / share.value();
-    for (const Share& above : above_) {
-        if (above.level > fair * (1.0 + kSameLevel)) {
-            break;
-        }
-        left.add(-above.load * above.level);
-        share.add(-above.load);
+    Sum left{link.capacity, 0.0};
+    left.add(-link.held.most);
+    left.add(-link.held.rest);
+    Sum share = link.own;
+    share.add(link.free.most);
+    share.add(link.free.rest);
+    const auto has_less = [](const Held& a, const Held& b) { return a.level < b.level; };
+    std::make_heap(above_.begin(), above_.end(), has_less);
+    for (auto end = above_.end(); end != above_.begin() && above_.front().level > fair * (1.0 + kSameLevel);
+         --end) {
+        const Held most = above_.front();
+        std::pop_heap(above_.begin(), end, has_less);
+        const double load = legs_[most.leg].load;
+        left.add(load * most.level);
+        share.add(load);
         fair = std::max(left.value(), 0.0) / share.value();
     }
     return fair;

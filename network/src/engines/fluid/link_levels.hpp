@@ -172,10 +172,10 @@ private:
         std::uint32_t flow;
         std::uint32_t leg;
     };
-    /// Of one that is held at a level.
-    struct Share {
+    /// Of one that another link limits, at this level.
+    struct Held {
         double level;
-        double load;
+        std::uint32_t leg;
     };
 
     [[nodiscard]] std::span<Leg> legs_of(std::uint32_t flow) {
@@ -223,7 +223,7 @@ private:
     std::vector<std::uint32_t> noted_;
     MinimumTree<double> queue_;  // of links
     double last_level_ = 0.0;
-    std::vector<Share> above_;
+    std::vector<Held> above_;
     std::vector<std::uint32_t> changed_;
     std::vector<Moved> moved_;
     std::uint32_t update_ = 0;
@@ -233,9 +233,6 @@ private:
     std::uint64_t raised_at_ = 0;  // some link, or the update began
     MaxMinSolver::Counters counters_;
 };
-
-// In the header because position-independent code does not inline a function that another library might
-// replace.
 
 inline void LinkLevels::touch(std::uint32_t link) {
     if (!links_[link].is_touched) {
