@@ -100,7 +100,13 @@ public:
     /// Of a message that has ended, the connection serves the next: `work` more bytes.
     virtual void extend(std::uint32_t /*connection*/, double /*work*/) {}
     /// The earliest end, not before now; Time::max(): there is none.
-    [[nodiscard]] virtual Time next_end(Time /*now*/) { return Time::max(); }
+    [[nodiscard]] Time next_end(Time now) {
+        if (has_other_ends_) {
+            has_other_ends_ = false;
+            next_end_ = find_next_end(now);
+        }
+        return next_end_;
+    }
     /// The connections whose message ends now, which is `next_end`, in the order of numbers.
     [[nodiscard]] virtual std::span<const std::uint32_t> take_ends(Time /*now*/) { return {}; }
 
@@ -169,6 +175,9 @@ protected:
         double rate = 0.0;   ///< bit/s
         bool whole = false;  ///< work and rate are integers and exactly represented
     };
+    /// What `next_end` says until there are other ends.
+    [[nodiscard]] virtual Time find_next_end(Time /*now*/) { return Time::max(); }
+    void note_other_ends() { has_other_ends_ = true; }
     /// When that is done; Time::max(): never, or so late that what takes `latency` more arrives after the end
     /// of time.
     [[nodiscard]] static Time end_of(const Service& service, Time latency);
@@ -181,6 +190,10 @@ protected:
     std::vector<Connection>& connections_;
     const ConnectionBytes& bytes_;
     ServiceRecord* record_ = nullptr;  // null: nobody observes links
+
+private:
+    Time next_end_ = Time::max();
+    bool has_other_ends_ = false;  // than next_end_ was found among
 };
 
 /// Whether rates can be kept by link: links are always there, do not fail, and nothing else limits a rate.

@@ -64,6 +64,7 @@ inline void LevelRates::look_at(std::uint32_t link) {
     if (!clocks_[link].is_pending) {
         clocks_[link].is_pending = true;
         pending_.push_back(link);
+        note_other_ends();
     }
 }
 
@@ -221,7 +222,7 @@ void LevelRates::extend(std::uint32_t index, double work) {
     push(index, levels_.bottleneck(index));
 }
 
-Time LevelRates::next_end(Time now) {
+Time LevelRates::find_next_end(Time now) {
     for (const std::uint32_t link : pending_) {
         Clock& clock = clocks_[link];
         clock.is_pending = false;
@@ -262,8 +263,9 @@ std::span<const std::uint32_t> LevelRates::take_ends(Time now) {
             pop(clock);
         }
     });
-    boost::sort::spreadsort::integer_sort(taken_.begin(),
-                                          taken_.end());  // a million end at once in collectives
+    if (taken_.size() > 1) {  // a million in collectives
+        boost::sort::spreadsort::integer_sort(taken_.begin(), taken_.end());
+    }
     return taken_;
 }
 

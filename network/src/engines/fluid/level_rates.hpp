@@ -47,7 +47,6 @@ public:
     [[nodiscard]] bool keeps_ends() const override { return true; }
     void resume(std::uint32_t connection, Time now) override;
     void extend(std::uint32_t connection, double work) override;
-    [[nodiscard]] Time next_end(Time now) override;
     [[nodiscard]] std::span<const std::uint32_t> take_ends(Time now) override;
     [[nodiscard]] double rate_of(std::uint32_t connection) const override;
     [[nodiscard]] bool moves(std::uint32_t connection) const override { return rate_of(connection) > 0.0; }
@@ -92,6 +91,7 @@ private:
 
     static bool ends_later(const Ending& a, const Ending& b) { return a.at > b.at; }
     void add_flow(std::span<const ClassLeg> route, const MaxMinSolver::Terms& terms) override;
+    [[nodiscard]] Time find_next_end(Time now) override;
     [[nodiscard]] Virtual at(const Clock& clock, Time now) const;
     /// What a connection serves, since when it has had its rate.
     [[nodiscard]] Service service(std::uint32_t connection, const Clock& clock) const;

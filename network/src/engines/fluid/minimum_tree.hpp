@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -84,16 +85,25 @@ private:
             }
             return place;
         }
+        /// A bit for each.
+        [[nodiscard]] unsigned places_of(Value value) const {
+            unsigned places = 0;
+            for (unsigned i = 0; i < kBelow; ++i) {
+                places |= static_cast<unsigned>(values[i] == value) << i;
+            }
+            return places;
+        }
     };
 
     template <class Visit>
     void descend(std::size_t level, std::size_t place, Value value, Visit& visit) const {
-        const Node& node = levels_[level][place];
-        for (std::size_t below = node.place_of(value); below < kBelow; ++below) {
-            if (node.values[below] != value) {
-                continue;
-            }
-            const std::size_t number = place * kBelow + below;
+        unsigned places = levels_[level][place].places_of(value);
+        while (level > 0 && (places & (places - 1)) == 0) {
+            place = place * kBelow + static_cast<std::size_t>(std::countr_zero(places));
+            places = levels_[--level][place].places_of(value);
+        }
+        for (; places != 0; places &= places - 1) {
+            const std::size_t number = place * kBelow + static_cast<std::size_t>(std::countr_zero(places));
             if (level == 0) {
                 visit(static_cast<std::uint32_t>(number));
             } else {

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -44,6 +45,7 @@ public:
             std::push_heap(heap_.begin(), heap_.end(), later);
         } else {
             lanes_[lane].push(entry);
+            used_lanes_ |= 1U << lane;
         }
         if (entry.time < next_.time) {
             next_ = {entry.time, entry.sequence, lane};
@@ -54,13 +56,11 @@ public:
     /// between it and one pushed now: the two may be made one. Null otherwise, and always for events in the
     /// heap.
     [[nodiscard]] Event* newest(Time now, Time delay) {
-        for (std::size_t i = 0; i < kLanes; ++i) {
-            if (delays_[i] == delay) {
-                return !lanes_[i].empty() && lanes_[i].back().time == now + delay ? &lanes_[i].back().event
-                                                                                  : nullptr;
-            }
+        const std::size_t lane = delays_[last_lane_] == delay ? last_lane_ : find_lane(delay);
+        if (lane == kHeap || lanes_[lane].empty() || lanes_[lane].back().time != now + delay) {
+            return nullptr;
         }
-        return nullptr;
+        return &lanes_[lane].back().event;
     }
 
     /// Removes and returns the next event. Precondition: not empty.
@@ -73,6 +73,7 @@ public:
         } else {
             event = lanes_[next_.lane].front().event;
             lanes_[next_.lane].pop();
+            used_lanes_ &= ~(unsigned{lanes_[next_.lane].empty()} << next_.lane);
         }
         --size_;
         find_next();
@@ -106,20 +107,25 @@ private:
         return a.time > b.time || (a.time == b.time && a.sequence > b.sequence);
     }
 
+    /// That of the delay; kHeap: it has none.
+    [[nodiscard]] std::size_t find_lane(Time delay) const {
+        return static_cast<std::size_t>(std::ranges::find(delays_, delay) - delays_.begin());
+    }
+
     [[nodiscard]] std::size_t lane_of(Time delay) {
-        std::size_t free_lane = kHeap;
-        for (std::size_t i = 0; i < kLanes; ++i) {
-            if (delays_[i] == delay) {
-                return i;
-            }
-            if (lanes_[i].empty()) {
-                free_lane = i;
-            }
+        if (delays_[last_lane_] == delay) {
+            return last_lane_;
         }
-        if (free_lane != kHeap) {
-            delays_[free_lane] = delay;
+        std::size_t lane = find_lane(delay);
+        if (lane == kHeap) {
+            lane = static_cast<std::size_t>(std::countr_one(used_lanes_));
+            if (lane >= kLanes) {
+                return kHeap;
+            }
+            delays_[lane] = delay;
         }
-        return free_lane;
+        last_lane_ = lane;
+        return lane;
     }
 
     void find_next() {
@@ -129,10 +135,9 @@ private:
                 next_ = {entry.time, entry.sequence, lane};
             }
         };
-        for (std::size_t i = 0; i < kLanes; ++i) {
-            if (!lanes_[i].empty()) {
-                consider(lanes_[i].front(), i);
-            }
+        for (unsigned lanes = used_lanes_; lanes != 0; lanes &= lanes - 1) {
+            const auto lane = static_cast<std::size_t>(std::countr_zero(lanes));
+            consider(lanes_[lane].front(), lane);
         }
         if (!heap_.empty()) {
             consider(heap_.front(), kHeap);
@@ -141,6 +146,8 @@ private:
 
     std::array<RingQueue<Entry>, kLanes> lanes_;
     std::array<Time, kLanes> delays_ = filled_with_no_delay();
+    unsigned used_lanes_ = 0;    // a bit for each that is not empty
+    std::size_t last_lane_ = 0;  // that was given to a delay
     std::vector<Entry> heap_;
     std::size_t size_ = 0;
     std::uint64_t sequence_ = 0;
