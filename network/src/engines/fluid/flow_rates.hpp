@@ -101,9 +101,9 @@ public:
     virtual void extend(std::uint32_t /*connection*/, double /*work*/) {}
     /// The earliest end, not before now; Time::max(): there is none.
     [[nodiscard]] Time next_end(Time now) {
-        if (has_other_ends_) {
-            has_other_ends_ = false;
+        if (!knows_next_end_) {
             next_end_ = find_next_end(now);
+            knows_next_end_ = true;
         }
         return next_end_;
     }
@@ -175,9 +175,10 @@ protected:
         double rate = 0.0;   ///< bit/s
         bool whole = false;  ///< work and rate are integers and exactly represented
     };
-    /// What `next_end` says until there are other ends.
+    /// For `next_end`, which is asked for several times between two changes of ends and looks for it once.
     [[nodiscard]] virtual Time find_next_end(Time /*now*/) { return Time::max(); }
-    void note_other_ends() { has_other_ends_ = true; }
+    /// An end has changed, come or gone.
+    void forget_next_end() { knows_next_end_ = false; }
     /// When that is done; Time::max(): never, or so late that what takes `latency` more arrives after the end
     /// of time.
     [[nodiscard]] static Time end_of(const Service& service, Time latency);
@@ -193,7 +194,7 @@ protected:
 
 private:
     Time next_end_ = Time::max();
-    bool has_other_ends_ = false;  // than next_end_ was found among
+    bool knows_next_end_ = true;
 };
 
 /// Whether rates can be kept by link: links are always there, do not fail, and nothing else limits a rate.

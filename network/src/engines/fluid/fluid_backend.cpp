@@ -122,12 +122,6 @@ void FluidBackend::send(const Message& message) {
     }
 }
 
-void FluidBackend::send_batch(std::span<const Message> messages) {
-    for (const Message& message : messages) {
-        FluidBackend::send(message);
-    }
-}
-
 void FluidBackend::start_waiting(std::uint32_t index) {
     rates_->start(index);
     begin_service(index);

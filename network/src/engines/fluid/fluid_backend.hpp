@@ -114,7 +114,6 @@ public:
     [[nodiscard]] PresentLimits present_limits(std::size_t most) const override;
     [[nodiscard]] Time now() const override { return now_; }
     void send(const Message& message) override;
-    void send_batch(std::span<const Message> messages) override;
     void schedule(Time delay, NotificationHandler& handler, std::uint64_t token) override;
     void run() override;
     void stop() override { stop_requested_ = true; }

@@ -22,7 +22,7 @@ constexpr double kMostBytes = 0x1.fffffffffffffp62;
 
 }  // namespace
 
-inline void LevelRates::Virtual::advance(double bytes) {
+void LevelRates::Virtual::advance(double bytes) {
     const double floor = std::floor(bytes);
     if (__builtin_add_overflow(whole, static_cast<std::int64_t>(std::min(floor, kMostBytes)), &whole)) {
         whole = std::numeric_limits<std::int64_t>::max();
@@ -34,17 +34,17 @@ inline void LevelRates::Virtual::advance(double bytes) {
     }
 }
 
-inline double LevelRates::Virtual::since(const Virtual& earlier) const {
+double LevelRates::Virtual::since(const Virtual& earlier) const {
     return static_cast<double>(whole - earlier.whole) + (part - earlier.part);
 }
 
-inline LevelRates::Virtual LevelRates::at(const Clock& clock, Time now) const {
+LevelRates::Virtual LevelRates::at(const Clock& clock, Time now) const {
     Virtual time = clock.at;
     time.advance(served_at(clock.rate, now - clock.since));
     return time;
 }
 
-inline FlowRates::Service LevelRates::service(std::uint32_t index, const Clock& clock) const {
+FlowRates::Service LevelRates::service(std::uint32_t index, const Clock& clock) const {
     const Connection& connection = connections_[index];
     const Course& course = courses_[index];
     if (course.changes == clock.changes) {
@@ -55,20 +55,20 @@ inline FlowRates::Service LevelRates::service(std::uint32_t index, const Clock& 
     return {clock.since, work, clock.rate, is_whole(clock.rate) && is_whole(work)};
 }
 
-inline bool LevelRates::is_stale(const Ending& ending, std::uint32_t link) const {
+bool LevelRates::is_stale(const Ending& ending, std::uint32_t link) const {
     const Course& course = courses_[ending.connection];
     return course.planned != link || course.end != ending.at;
 }
 
-inline void LevelRates::look_at(std::uint32_t link) {
+void LevelRates::look_at(std::uint32_t link) {
     if (!clocks_[link].is_pending) {
         clocks_[link].is_pending = true;
         pending_.push_back(link);
-        note_other_ends();
+        forget_next_end();
     }
 }
 
-inline void LevelRates::pop(Clock& clock) {
+void LevelRates::pop(Clock& clock) {
     std::pop_heap(clock.endings.begin(), clock.endings.end(), ends_later);
     clock.endings.pop_back();
 }
@@ -263,7 +263,8 @@ std::span<const std::uint32_t> LevelRates::take_ends(Time now) {
             pop(clock);
         }
     });
-    if (taken_.size() > 1) {  // a million in collectives
+    if (taken_.size() > 1) {
+        // A million end at once in collectives.
         boost::sort::spreadsort::integer_sort(taken_.begin(), taken_.end());
     }
     return taken_;

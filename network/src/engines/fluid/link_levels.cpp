@@ -16,6 +16,75 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
+void LinkLevels::touch(std::uint32_t link) {
+    if (!links_[link].is_touched) {
+        links_[link].is_touched = true;
+        touched_.push_back(link);
+    }
+}
+
+void LinkLevels::swap_places(std::uint32_t link, std::uint32_t one, std::uint32_t other) {
+    if (one != other) {
+        std::vector<Crossing>& crossings = crossings_[link];
+        std::swap(crossings[one], crossings[other]);
+        legs_[crossings[one].leg].place = one;
+        legs_[crossings[other].leg].place = other;
+    }
+}
+
+void LinkLevels::set_own(std::uint32_t link, const Leg& leg) {
+    swap_places(link, leg.place, links_[link].own_count++);
+    links_[link].own.add(leg.load);
+}
+
+void LinkLevels::drop_own(std::uint32_t link, const Leg& leg) {
+    Link& state = links_[link];
+    swap_places(link, leg.place, --state.own_count);
+    state.own.add(-leg.load);
+    if (state.own_count == 0) {
+        state.own = {};
+    }
+}
+
+void LinkLevels::set_free(std::uint32_t link, double load) {
+    links_[link].free.add(load);
+    ++links_[link].free_count;
+}
+
+void LinkLevels::drop_free(std::uint32_t link, double load) {
+    Link& state = links_[link];
+    state.free.add(-load);
+    if (--state.free_count == 0) {
+        state.free = {};
+    }
+}
+
+void LinkLevels::note(std::uint32_t link) {
+    Link& state = links_[link];
+    if (state.noted_in != update_) {
+        state.noted_in = update_;
+        state.level_before = state.level;
+        state.was_empty = state.own_count == 0;
+        noted_.push_back(link);
+    }
+}
+
+void LinkLevels::note_move(std::uint32_t flow) {
+    if (moved_in_[flow] != update_) {
+        moved_in_[flow] = update_;
+        moved_.push_back({flow, bottlenecks_[flow]});
+    }
+}
+
+double LinkLevels::left_of(const Link& link) {
+    return (link.capacity - link.held.most) - link.held.rest;
+}
+
+double LinkLevels::filled_at(const Link& link) {
+    // Rounding can leave a full link a trifle below zero.
+    return std::max(left_of(link), 0.0) / (link.own.value() + link.free.value());
+}
+
 LinkLevels::LinkLevels(std::vector<double> capacities, double slack)
     : slack_(slack),
       links_(capacities.size()),
@@ -168,8 +237,8 @@ double LinkLevels::fair_level(std::uint32_t index) {
     if (link.most_held <= fair * (1.0 + kSameLevel)) {
         return fair;  // nobody has more
     }
-    // Whoever has more takes part: those with most first, until nobody is left who has more than what comes
-    // of it.
+    // Whoever has more takes part, those with most first, until what comes of it is as much as the others
+    // have. Loads lie anywhere in memory and are read of these alone.
     above_.clear();
     link.most_held = 0.0;
     for (std::size_t i = link.own_count; i < crossings.size(); ++i) {

@@ -85,7 +85,7 @@ private:
             }
             return place;
         }
-        /// A bit for each.
+        /// A bit for each place that has the value.
         [[nodiscard]] unsigned places_of(Value value) const {
             unsigned places = 0;
             for (unsigned i = 0; i < kBelow; ++i) {
@@ -98,6 +98,8 @@ private:
     template <class Visit>
     void descend(std::size_t level, std::size_t place, Value value, Visit& visit) const {
         unsigned places = levels_[level][place].places_of(value);
+        // Down as long as one place alone has it, asked without counting bits: that is a call where the
+        // machine may have no instruction for it.
         while (level > 0 && (places & (places - 1)) == 0) {
             place = place * kBelow + static_cast<std::size_t>(std::countr_zero(places));
             places = levels_[--level][place].places_of(value);

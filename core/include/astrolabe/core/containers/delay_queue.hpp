@@ -6,7 +6,8 @@
 /// delay; while all kLanes are taken by other delays, events go to a binary heap. Events of equal time leave
 /// in the order pushed, whatever holds them.
 ///
-/// Complexity: push and pop O(kLanes) on a few cache lines; O(log n) for events in the heap.
+/// Complexity: a push finds the lane of the last one at once and others in O(kLanes), a pop looks at the
+/// lanes that are not empty; O(log n) for events in the heap.
 #pragma once
 
 #include <algorithm>
@@ -56,7 +57,7 @@ public:
     /// between it and one pushed now: the two may be made one. Null otherwise, and always for events in the
     /// heap.
     [[nodiscard]] Event* newest(Time now, Time delay) {
-        const std::size_t lane = delays_[last_lane_] == delay ? last_lane_ : find_lane(delay);
+        const std::size_t lane = find_lane(delay);
         if (lane == kHeap || lanes_[lane].empty() || lanes_[lane].back().time != now + delay) {
             return nullptr;
         }
@@ -109,13 +110,12 @@ private:
 
     /// That of the delay; kHeap: it has none.
     [[nodiscard]] std::size_t find_lane(Time delay) const {
-        return static_cast<std::size_t>(std::ranges::find(delays_, delay) - delays_.begin());
+        return delays_[last_lane_] == delay
+                   ? last_lane_
+                   : static_cast<std::size_t>(std::ranges::find(delays_, delay) - delays_.begin());
     }
 
     [[nodiscard]] std::size_t lane_of(Time delay) {
-        if (delays_[last_lane_] == delay) {
-            return last_lane_;
-        }
         std::size_t lane = find_lane(delay);
         if (lane == kHeap) {
             lane = static_cast<std::size_t>(std::countr_one(used_lanes_));
@@ -147,7 +147,7 @@ private:
     std::array<RingQueue<Entry>, kLanes> lanes_;
     std::array<Time, kLanes> delays_ = filled_with_no_delay();
     unsigned used_lanes_ = 0;    // a bit for each that is not empty
-    std::size_t last_lane_ = 0;  // that was given to a delay
+    std::size_t last_lane_ = 0;  // of the last push: most often that of the next
     std::vector<Entry> heap_;
     std::size_t size_ = 0;
     std::uint64_t sequence_ = 0;
