@@ -240,6 +240,46 @@ RC_GTEST_PROP(DelayQueueProperty, LeavesByTimeThenByOrderOfPushing, ()) {
     RC_ASSERT(visited == expected.size());
 }
 
+RC_GTEST_PROP(DelayQueueProperty, TakesOutSomeAndTakesThemBackAtAnyTime, ()) {
+    Random random(random_seed());
+    DelayQueue<int> queue;
+    std::vector<std::pair<Time, int>> expected;
+    const auto push = [&](Time now, Time delay, int number) {
+        queue.push(now, delay, number);
+        expected.insert(std::upper_bound(expected.begin(), expected.end(), std::pair{now + delay, number},
+                                         [](const auto& a, const auto& b) { return a.first < b.first; }),
+                        {now + delay, number});
+    };
+    const auto is_taken = [](int number) { return number % 3 == 0; };
+    const int most_delays = *rc::gen::element(4, 40);  // fewer or more than there are lanes
+    for (int i = 0; i < 300; ++i) {
+        push(Time(i), Time(pick(random, 0, most_delays)), i);
+        if (pick(random, 0, 40) == 0) {
+            std::vector<std::pair<Time, int>> taken;
+            queue.take_out(is_taken, [&](Time time, int number) { taken.emplace_back(time, number); });
+            std::vector<std::pair<Time, int>> left;
+            std::vector<std::pair<Time, int>> expected_taken;
+            for (const auto& item : expected) {
+                (is_taken(item.second) ? expected_taken : left).push_back(item);
+            }
+            RC_ASSERT(taken == expected_taken);
+            expected = left;
+            // Some come back, with a delay from long ago.
+            for (const auto& [time, number] : taken) {
+                if (pick(random, 0, 1) == 0) {
+                    const Time delay(pick(random, 0, most_delays));
+                    push(time - delay, delay, number);
+                }
+            }
+        }
+    }
+    for (const auto& [time, number] : expected) {
+        RC_ASSERT(queue.next_time() == time);
+        RC_ASSERT(queue.pop() == number);
+    }
+    RC_ASSERT(queue.empty());
+}
+
 RC_GTEST_PROP(DelayQueueProperty, WhatSharesAnEventLeavesAsIfItDidNot, ()) {
     Random random(random_seed());
     DelayQueue<std::vector<int>> queue;

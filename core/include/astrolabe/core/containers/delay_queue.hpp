@@ -36,11 +36,15 @@ public:
     /// Time::max() when empty.
     [[nodiscard]] Time next_time() const { return next_.time; }
 
-    /// `now` never falls from call to call; now + delay must be representable.
+    /// now + delay must be representable. `now` seldom falls from call to call: what falls due before the
+    /// last of its lane goes to the heap.
     void push(Time now, Time delay, const Event& event) {
         const Entry entry{now + delay, sequence_++, event};
         ++size_;
-        const std::size_t lane = lane_of(delay);
+        std::size_t lane = lane_of(delay);
+        if (lane != kHeap && !lanes_[lane].empty() && lanes_[lane].back().time > entry.time) {
+            lane = kHeap;
+        }
         if (lane == kHeap) {
             heap_.push_back(entry);
             std::push_heap(heap_.begin(), heap_.end(), later);
@@ -90,6 +94,36 @@ public:
             }
         }
         for (const Entry& entry : heap_) {
+            visit(entry.time, entry.event);
+        }
+    }
+
+    /// Removes the events of which take(event) holds, and then calls visit(time, event) for them in the order
+    /// in which they would have been popped. O(n log n).
+    template <class Take, class Visitor>
+    void take_out(Take&& take, Visitor&& visit) {
+        std::vector<Entry> taken;
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+            for (std::size_t left = lanes_[lane].size(); left > 0; --left) {
+                const Entry entry = lanes_[lane].front();
+                lanes_[lane].pop();
+                if (take(entry.event)) {
+                    taken.push_back(entry);
+                } else {
+                    lanes_[lane].push(entry);
+                }
+            }
+            used_lanes_ &= ~(unsigned{lanes_[lane].empty()} << lane);
+        }
+        const auto others = std::partition(heap_.begin(), heap_.end(),
+                                           [&](const Entry& entry) { return !take(entry.event); });
+        taken.insert(taken.end(), others, heap_.end());
+        heap_.erase(others, heap_.end());
+        std::make_heap(heap_.begin(), heap_.end(), later);
+        size_ -= taken.size();
+        find_next();
+        std::sort(taken.begin(), taken.end(), [](const Entry& a, const Entry& b) { return later(b, a); });
+        for (const Entry& entry : taken) {
             visit(entry.time, entry.event);
         }
     }
