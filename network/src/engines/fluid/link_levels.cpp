@@ -10,12 +10,6 @@
 
 namespace astrolabe::network {
 
-namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-}  // namespace
-
 void LinkLevels::touch(std::uint32_t link) {
     if (!links_[link].is_touched) {
         links_[link].is_touched = true;
@@ -116,10 +110,13 @@ void LinkLevels::start(std::uint32_t flow) {
     const std::uint32_t first = first_legs_[flow];
     ASTROLABE_ASSERT(first < first_legs_[flow + 1], "a flow that uses no link has no rate");
     ASTROLABE_ASSERT(legs_[first].place == kNone, "only an idle flow starts");
+    const bool has_two =
+        first_legs_[flow + 1] == first + 2 && legs_[first].load == 1.0 && legs_[first + 1].load == 1.0;
     for (Leg& leg : legs_of(flow)) {
         std::vector<Crossing>& crossings = crossings_[leg.link];
         leg.place = static_cast<std::uint32_t>(crossings.size());
-        crossings.push_back({flow, static_cast<std::uint32_t>(&leg - legs_.data())});
+        const std::uint32_t index = static_cast<std::uint32_t>(&leg - legs_.data());
+        crossings.push_back({flow, index, has_two ? legs_[2 * first + 1 - index].link : kNone});
         touch(leg.link);
     }
     ++active_;
@@ -166,16 +163,19 @@ bool LinkLevels::is_alone(std::uint32_t flow) const {
     return true;
 }
 
-void LinkLevels::serve_alone(std::uint32_t flow) {
-    double level = kInfinity;
-    std::uint32_t bottleneck = kNone;
+LinkLevels::Limit LinkLevels::limit_alone(std::uint32_t flow) const {
+    Limit limit{kNone, kInfinity};
     for (const Leg& leg : legs_of(flow)) {
-        const double candidate = links_[leg.link].capacity / leg.load;
-        if (candidate < level) {
-            level = candidate;
-            bottleneck = leg.link;
+        const double level = links_[leg.link].capacity / leg.load;
+        if (level < limit.level) {
+            limit = {leg.link, level};
         }
     }
+    return limit;
+}
+
+void LinkLevels::serve_alone(std::uint32_t flow) {
+    const auto [bottleneck, level] = limit_alone(flow);
     for (const Leg& leg : legs_of(flow)) {
         Link& link = links_[leg.link];
         link.held = {};
@@ -309,6 +309,11 @@ void LinkLevels::change_own(std::uint32_t index, double level) {
     const std::vector<Crossing>& crossings = crossings_[index];
     const std::size_t own_count = links_[index].own_count;
     for (std::size_t i = 0; i < own_count; ++i) {
+        if (const std::uint32_t other = crossings[i].other; other != kNone) {
+            links_[other].hold_at(1.0, before, level);
+            touch(other);
+            continue;
+        }
         for (const Leg& leg : legs_of(crossings[i].flow)) {
             const std::uint32_t other = leg.link;
             if (other != index) {

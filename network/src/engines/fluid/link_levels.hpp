@@ -100,6 +100,12 @@ public:
     /// How many flows a link limits.
     [[nodiscard]] std::uint32_t limited(std::uint32_t link) const { return links_[link].own_count; }
     [[nodiscard]] std::size_t active_count() const { return active_; }
+    /// Of a flow with no other on its links: the link that limits it, and its level then.
+    struct Limit {
+        std::uint32_t link;
+        double level;
+    };
+    [[nodiscard]] Limit limit_alone(std::uint32_t flow) const;
     /// Σ a·x of the active flows on the link. O(flows on the link).
     [[nodiscard]] double load(std::uint32_t link) const;
     /// `freed` counts flows whose rate was looked for, `fillings` links that got a level.
@@ -171,6 +177,8 @@ private:
     struct Crossing {
         std::uint32_t flow;
         std::uint32_t leg;
+        /// Of a route over two links, each with load 1, the other one: the legs need not be read. Else kNone.
+        std::uint32_t other;
     };
     /// Of one that another link limits, at this level.
     struct Held {

@@ -3,13 +3,10 @@
 #include "max_min_solver.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace astrolabe::network {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// So many additions to a load err by less than 10^-12 of the capacity.
 constexpr std::uint32_t kAdditions = 4096;
