@@ -3,9 +3,12 @@
 // load of the published DLRM study: double binary trees over 128 ranks, 1,024 chunks, 64 at a time.
 // run_hierarchical goes through five stages over 4 x 4 x N/16 ranks, with and without slots in dimensions.
 
+#include "network/src/engines/fluid/fluid_backend.hpp"
+#include "network/src/topologies/flat.hpp"
 #include "system/src/collectives/hierarchical.hpp"
 #include "tests/support/algorithms.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -162,6 +165,52 @@ void run_hierarchical_with_slots(benchmark::State& state) {
             {.algorithm = system::make_hierarchical(), .chunks = 64, .inner_dimensions = {4, 4}, .slots = 2});
 }
 
+/// Rings of ranks that start apart, over the fluid engine on one switch: event by event, or ahead of events
+/// (forwarder.hpp), with the same report. To be compared in one run.
+void rings_on_fluid(benchmark::State& state, network::RatesKept rates_kept) {
+    const auto ranks = static_cast<std::size_t>(state.range(0));
+    system::Program program = collectives(ranks, 4, Bytes(8 << 20), CollectiveKind::kAllReduce);
+    std::vector<Time> times;
+    std::vector<network::HostId> placement;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+        times.emplace_back(static_cast<std::int64_t>(rank * 7919 % ranks) * 1'000'000);
+        placement.emplace_back(rank);
+    }
+    program.operations.push_back({.name = "first",
+                                  .layer = "first",
+                                  .work = system::ComputeOperation{system::PerRank<Time>(times), 0}});
+    std::rotate(program.operations.begin(), program.operations.end() - 1, program.operations.end());
+    for (std::size_t index = 1; index < program.operations.size(); ++index) {
+        program.operations[system::OperationId(index)].dependencies = {system::OperationId(0)};
+    }
+    system::SystemOptions options;
+    options.collectives.fill({testing::algorithm_of("ring"), 4});
+    options.active_chunks = 64;
+    network::FlatParameters parameters;
+    parameters.hosts = static_cast<std::int64_t>(ranks);
+    const auto classes = std::make_shared<const network::LinkClasses>(build_flat(parameters));
+    std::uint64_t messages = 0;
+    std::uint64_t forwarded = 0;
+    for (auto _ : state) {
+        network::FluidBackend backend(classes, {.rates_kept = rates_kept});
+        system::Executor executor(program, options, backend, placement);
+        if (const system::ExecutionReport report = executor.run(); !report.finished) {
+            state.SkipWithError(report.stall.c_str());
+        }
+        messages += backend.statistics().messages;
+        forwarded += backend.forwarded_messages();
+    }
+    state.counters["messages/s"] =
+        benchmark::Counter(static_cast<double>(messages), benchmark::Counter::kIsRate);
+    state.counters["forwarded"] = static_cast<double>(forwarded) / static_cast<double>(messages);
+}
+void rings_by_events(benchmark::State& state) {
+    rings_on_fluid(state, network::RatesKept::kByConnection);
+}
+void rings_ahead_of_events(benchmark::State& state) {
+    rings_on_fluid(state, network::RatesKept::kByLink);
+}
+
 void build(benchmark::State& state, const system::CollectiveAlgorithm& algorithm) {
     const auto ranks = static_cast<system::Position>(state.range(0));
     for (auto _ : state) {
@@ -198,6 +247,8 @@ BENCHMARK(run_trees)->Arg(16)->Arg(128)->Arg(1024)->Unit(benchmark::kMillisecond
 BENCHMARK(run_trees_with_injection)->Arg(128)->Unit(benchmark::kMillisecond);
 BENCHMARK(run_hierarchical)->Arg(128)->Arg(1024)->Unit(benchmark::kMillisecond);
 BENCHMARK(run_hierarchical_with_slots)->Arg(128)->Arg(1024)->Unit(benchmark::kMillisecond);
+BENCHMARK(rings_by_events)->Arg(64)->Arg(256)->Unit(benchmark::kMillisecond);
+BENCHMARK(rings_ahead_of_events)->Arg(64)->Arg(256)->Unit(benchmark::kMillisecond);
 BENCHMARK(build_ring)->RangeMultiplier(4)->Range(16, 1024)->Complexity();
 BENCHMARK(build_direct)->RangeMultiplier(4)->Range(16, 1024)->Complexity();
 BENCHMARK(chain_of_direct)->RangeMultiplier(8)->Range(128, 8192)->Complexity();

@@ -14,9 +14,10 @@ public:
         watcher_ = &watcher;
         due_at_ = 0;
     }
+    [[nodiscard]] bool are_due(std::uint64_t events) const { return events >= due_at_; }
     /// `events` is how many the engine has processed.
     void events(std::uint64_t events) {
-        if (events >= due_at_) {
+        if (are_due(events)) {
             due_at_ = events + watcher_->pulse();
         }
     }

@@ -64,6 +64,7 @@ ChunkEngine::ChunkEngine(network::NetworkBackend& backend, const EndPoint& end_p
       pays_receptions_(costs_.has_receptions()),
       ties_(ties),
       continuation_(continuation) {
+    backend_.run_ahead_with(*this);
     if (windows != nullptr) {
         gated_send_.emplace(std::move(windows), backend_, copy_time_, timers_, circuit_timer_);
     }
@@ -157,6 +158,92 @@ void ChunkEngine::notify(std::uint64_t token) {
     }
     deliver(token);
     end_notification();
+}
+
+bool ChunkEngine::is_forwarded(const Chunk& chunk) {
+    return chunk.schedule != nullptr && chunk.schedule->forward_stride() && chunk.started > 0 &&
+           !chunk.uses_circuits && chunk.sizes.pairs == nullptr && chunk.sizes.unit > 0;
+}
+
+bool ChunkEngine::add_hops(const Chunk& chunk) {
+    const Position stride = *chunk.schedule->forward_stride();
+    for (Position position = 0; position < chunk.representatives; ++position) {
+        const Hop hop{chunk.hosts[position], chunk.hosts[chunk.schedule->resolve(position, stride)]};
+        const std::size_t most = std::max(hop.source.index(), hop.destination.index());
+        if (most >= hop_from_.size()) {
+            hop_from_.resize(most + 1, kNone);
+            has_hop_to_.resize(most + 1, false);
+        }
+        std::uint32_t& known = hop_from_[hop.source.index()];
+        if (known == kNone && !has_hop_to_[hop.destination.index()]) {
+            known = static_cast<std::uint32_t>(hops_.size());
+            has_hop_to_[hop.destination.index()] = true;
+            hops_.push_back(hop);
+        } else if (known == kNone || hops_[known].destination != hop.destination) {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::span<const network::Forwarder::Hop> ChunkEngine::hops() {
+    hops_.clear();
+    if (ties_.is_on() || copy_time_ > Time(0) || pays_receptions_ || costs_.has_rendezvous()) {
+        return hops_;
+    }
+    std::ranges::fill(hop_from_, kNone);
+    has_hop_to_.assign(has_hop_to_.size(), false);
+    const Chunk* last = nullptr;
+    for (const std::unique_ptr<Chunk>& chunk : chunks_) {
+        if (!is_forwarded(*chunk) ||
+            (last != nullptr && last->hosts == chunk->hosts &&
+             last->schedule->forward_stride() == chunk->schedule->forward_stride())) {
+            continue;
+        }
+        if (!add_hops(*chunk)) {
+            hops_.clear();
+            return hops_;
+        }
+        last = chunk.get();
+    }
+    return hops_;
+}
+
+std::optional<network::Forwarder::Forwarded> ChunkEngine::forwarded(std::uint64_t token) const {
+    const Chunk& chunk = *chunks_[chunk_of(token)];
+    if (!is_forwarded(chunk)) {
+        return std::nullopt;
+    }
+    const std::uint32_t receive = chunk.schedule->action(action_of(token)).match;
+    return Forwarded{Bytes(chunk.sizes.unit), chunk.schedule->sent_after(receive) == kNone};
+}
+
+network::Forwarder::Caused ChunkEngine::forward(std::uint64_t token) {
+    if (++delivered_ % kDeliveriesPerBeat == 0) {
+        continuation_.beat();
+    }
+    // As `deliver` and what follows from it, of which one thing alone can happen.
+    const ChunkIndex index = chunk_of(token);
+    Chunk& chunk = *chunks_[index];
+    const CompiledSchedule& schedule = *chunk.schedule;
+    const CompiledAction& delivered = schedule.action(action_of(token));
+    const Position rank = schedule.resolve(position_of(token), delivered.peer);
+    const State state = state_of(chunk, rank);
+    const bool was_there = test_and_set(schedule.program(rank), state, delivered.match);
+    ASTROLABE_ASSERT(!was_there, "a message is delivered once");
+    if ((state[0] & kTakes) == 0) {
+        ++state[1];
+        return {};
+    }
+    const std::uint32_t next = schedule.sent_after(delivered.match);
+    ASTROLABE_ASSERT(next != kNone && left(state[0]) > 2, "a rank that ends is notified");
+    state[0] -= 2;  // a receive, and the send that it sets off
+    const CompiledAction& send = schedule.action(next);
+    const Bytes size = schedule.message_size(rank, send, chunk.sizes);
+    chunk.record->bytes_sent += size;
+    ++chunk.record->messages;
+    ++sent_;
+    return {size, pack(index, rank, next), schedule.sent_after(send.match) == kNone};
 }
 
 void ChunkEngine::deliver(std::uint64_t token) {

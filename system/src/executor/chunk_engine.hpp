@@ -24,6 +24,9 @@
 /// the two has happened. A rank sends its requests when it starts the chunk, because data to be added arrive
 /// in a buffer of their own. Only a receive that stores may have to wait, until its gate lacks nothing but
 /// the message. Requests pass the copy engine at no cost.
+///
+/// Forwarding (forwarder.hpp). Where end points cost nothing, no tie is watched for and a schedule is a ring
+/// (CompiledSchedule::forward_stride), all messages but the last to a rank are forwarded ones.
 #pragma once
 
 #include "circuit_gated_send.hpp"
@@ -36,10 +39,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <astrolabe/core/containers/ring_queue.hpp>
 #include <astrolabe/network/backend.hpp>
+#include <astrolabe/network/forwarder.hpp>
 #include <astrolabe/system/executor/executor.hpp>
 
 namespace astrolabe::system::detail {
@@ -68,7 +73,7 @@ struct FinishedChunk {
     Position position;
 };
 
-class ChunkEngine final : public network::NotificationHandler {
+class ChunkEngine final : public network::Forwarder {
 public:
     /// No chunk uses circuits where `windows` is null.
     ChunkEngine(network::NetworkBackend& backend, const EndPoint& end_point,
@@ -101,6 +106,10 @@ public:
     void flush();
 
     void notify(std::uint64_t token) override;  ///< a message was delivered
+
+    [[nodiscard]] std::span<const Hop> hops() override;
+    [[nodiscard]] std::optional<Forwarded> forwarded(std::uint64_t token) const override;
+    [[nodiscard]] Caused forward(std::uint64_t token) override;
 
     [[nodiscard]] std::uint64_t messages_sent() const { return sent_; }
     [[nodiscard]] std::uint64_t messages_delivered() const { return delivered_; }
@@ -154,6 +163,11 @@ private:
     [[nodiscard]] static Position representative_of(const Chunk& chunk, Position position) {
         return position < chunk.representatives ? position : position % chunk.representatives;
     }
+    /// Whether its messages are, while end points cost nothing.
+    [[nodiscard]] static bool is_forwarded(const Chunk& chunk);
+    /// Adds the pairs that it sends on to `hops_`, if they are not there. False: a host would send on two of
+    /// them, or receive.
+    [[nodiscard]] bool add_hops(const Chunk& chunk);
     void begin(ChunkIndex index, Position position);
     void deliver(std::uint64_t token);
     void deliver_empty();
@@ -221,6 +235,9 @@ private:
     Time open_time_;
     std::vector<RingQueue<network::Message>> copies_;  // by host; the first is in the copy engine
 
+    std::vector<Hop> hops_;                // when they were last asked for
+    std::vector<std::uint32_t> hop_from_;  // by host: which of these it is the source of; kNone
+    std::vector<bool> has_hop_to_;         // by host
     Bytes request_bytes_;
     std::uint64_t sent_ = 0;
     std::uint64_t delivered_ = 0;

@@ -50,6 +50,7 @@ CompiledSchedule::CompiledSchedule(const CollectiveSchedule& schedule, std::size
     for (Position rank = 0; rank < program_count; ++rank) {
         compile(schedule.program(rank), rank);
     }
+    forward_stride_ = find_forward_stride();
     if (is_symmetric()) {
         // Every rank sends the same relative blocks, so each column is sent as often as any other: the block
         // sends of one rank, summed over ranks, spread evenly over the columns.
@@ -154,6 +155,37 @@ void CompiledSchedule::compile(const RankProgram& program, Position rank) {
     initial_state_.push_back(0);
     initial_state_.insert(initial_state_.end(), counters.begin(), counters.end());
     initial_state_.resize(range.state_offset + range.state_words, 0);
+}
+
+std::optional<Position> CompiledSchedule::find_forward_stride() const {
+    if (symmetry_ != Symmetry::kRotation || initial_sends_.size() != 1) {
+        return std::nullopt;
+    }
+    std::vector<std::uint32_t> sends;
+    std::vector<std::uint32_t> receives;
+    for (std::uint32_t index = 0; index < actions_.size(); ++index) {
+        (actions_[index].is_send ? sends : receives).push_back(index);
+    }
+    if (sends.size() != receives.size() || sends.front() != initial_sends_.front()) {
+        return std::nullopt;
+    }
+    const Position stride = actions_[sends.front()].peer;
+    for (std::size_t step = 0; step < sends.size(); ++step) {
+        const CompiledAction& send = actions_[sends[step]];
+        const CompiledAction& receive = actions_[receives[step]];
+        const std::uint32_t next = step + 1 < sends.size() ? sends[step + 1] : kNone;
+        if (send.peer != stride || send.match != receives[step] || send.unlock_count != 0 ||
+            receive.own_gate != kNone || receive.unlock_count > 1 || sent_after(receives[step]) != next) {
+            return std::nullopt;
+        }
+        if (next != kNone) {
+            const Gate& gate = gates_[unlocks_[receive.first_unlock]];
+            if (gate.needed != 1 || gate.member_count != 1) {
+                return std::nullopt;
+            }
+        }
+    }
+    return stride;
 }
 
 void CompiledSchedule::write_initial_state(Position ranks, std::vector<std::uint32_t>& state) const {

@@ -25,6 +25,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -137,6 +138,16 @@ public:
         return rank ^ relative;
     }
 
+    /// Where a rank of a rotation sends to one other only, first at once and then whenever it has received,
+    /// in the order of its program, until it has received the last: how far ahead that other is.
+    [[nodiscard]] std::optional<Position> forward_stride() const { return forward_stride_; }
+    /// There: what is sent when a message is received; kNone after the last.
+    [[nodiscard]] std::uint32_t sent_after(std::uint32_t receive) const {
+        const CompiledAction& action = actions_[receive];
+        return action.unlock_count == 0 ? kNone
+                                        : members_[gates_[unlocks_[action.first_unlock]].first_member];
+    }
+
     [[nodiscard]] BlockSizes block_sizes(Bytes chunk) const;
     [[nodiscard]] Bytes message_size(Position rank, const CompiledAction& action,
                                      const BlockSizes& sizes) const {
@@ -168,6 +179,7 @@ private:
     template <class Function>
     void for_each_pair(Position rank, const CompiledAction& action, Function function) const;
     void compile(const RankProgram& program, Position rank);
+    [[nodiscard]] std::optional<Position> find_forward_stride() const;
     /// Columns are numbered so that those with a byte more come first: of an all_gather, part by part.
     [[nodiscard]] std::uint32_t column_of(BlockReference block) const;
 
@@ -186,6 +198,7 @@ private:
     std::vector<std::uint32_t> sources_;       // rows of all blocks of all actions
     std::vector<ProgramRange> programs_;
     std::vector<std::uint32_t> initial_state_;
+    std::optional<Position> forward_stride_;
     std::vector<std::uint64_t> sends_below_;  // [c]: blocks sent, over all ranks, in columns below c
 };
 

@@ -139,6 +139,7 @@ protected:
 };
 
 class PacketObserver;
+class Forwarder;
 
 /// What `explain_stall` says where a delivery lies after Time::max().
 inline constexpr std::string_view kBeyondTime =
@@ -192,6 +193,10 @@ public:
         static_cast<void>(most);
         return {};
     }
+
+    /// From now on the backend may hand deliveries to `forwarder`, which must outlive the last `run`, instead
+    /// of notifying it of each (forwarder.hpp). What happens in the simulation does not change.
+    virtual void run_ahead_with(Forwarder& forwarder) { static_cast<void>(forwarder); }
 
     [[nodiscard]] virtual Time now() const = 0;
 

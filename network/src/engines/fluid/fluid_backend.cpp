@@ -17,11 +17,6 @@ constexpr std::size_t kPairsAtOnce = std::size_t{1} << 20;
 /// Hosts from which on rates are kept by link: thousands of connections can share their links then.
 constexpr std::size_t kHostsByLink = 64;
 
-/// Of two that are not negative; at most Bytes::max().
-Bytes sum_of(Bytes a, Bytes b) {
-    return b > Bytes::max() - a ? Bytes::max() : a + b;
-}
-
 }  // namespace
 
 FluidBackend::FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOptions options)
@@ -50,7 +45,7 @@ FluidBackend::FluidBackend(std::shared_ptr<const LinkClasses> classes, FluidOpti
     rates_ = make_flow_rates(classes_, terms_.get(), strategy_,
                              keeps_rates_by_link(options) ? std::optional(rate_slack_) : std::nullopt,
                              connections_, *this);
-    rates_keep_ends_ = rates_->keeps_ends();
+    find_rates_by_link();
     is_plain_ = terms_ == nullptr && rates_->keeps_latency();
 }
 
@@ -89,6 +84,9 @@ std::uint32_t FluidBackend::connection_between(HostId source, HostId destination
 void FluidBackend::send(const Message& message) {
     ASTROLABE_ASSERT(message.size >= Bytes(0), "a message has a size");
     ASTROLABE_ASSERT(message.on_delivered != nullptr, "someone is notified of the delivery");
+    if (is_ahead_ && send_ahead(message)) {
+        return;
+    }
     const std::uint32_t index = connection_between(message.source, message.destination);
     rates_->before_send(index, now_);
     Connection& connection = connections_[index];
@@ -223,14 +221,18 @@ void FluidBackend::launch(std::uint32_t message) {
         const Time of_path = terms_ != nullptr ? std::min(terms_->latency(index), latency) : latency;
         ledger_->launch(message, of_path, latency - of_path);
     }
-    DelayedEvent* const newest = delayed_.newest(now_, latency);
+    put_on_wire(message, now_, latency);
+}
+
+void FluidBackend::put_on_wire(std::uint32_t message, Time served, Time latency) {
+    DelayedEvent* const newest = delayed_.newest(served, latency);
     if (newest != nullptr && !newest->deliveries.empty()) {
         in_flight_.append(newest->deliveries, message);
         return;
     }
     DelayedEvent event;
     in_flight_.append(event.deliveries, message);
-    delayed_.push(now_, latency, event);
+    delayed_.push(served, latency, event);
 }
 
 void FluidBackend::complete(std::uint32_t index) {
@@ -412,6 +414,10 @@ void FluidBackend::run() {
             return;
         }
         pulses_.events(events_);
+        if (goes_ahead()) {
+            run_ahead();
+            continue;
+        }
         next = rates_->act(now_, next);
         events_ += next == now_ ? 1 : 0;
         if (next == Time::max()) {

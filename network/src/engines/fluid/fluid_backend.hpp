@@ -42,9 +42,10 @@
 /// ready when one ends keeps its rate, without an update. Boundaries of a circuit schedule are no events.
 ///
 /// Complexity: two events per message (served, delivered), O(1) for those that end together and O(log
-/// connections) for others, plus the rate updates. Memory: about 200 bytes per pair that ever communicates
-/// over six classes of links, 110 over two, a half more where rates are kept by link, and 4 per pair there
-/// could be up to 2,048 hosts; 40 per message queued or on the wire.
+/// connections) for others, plus the rate updates. Both are counted, and cost O(1), where the engine goes
+/// ahead of them (fluid_run_ahead.cpp). Memory: about 200 bytes per pair that ever communicates over six
+/// classes of links, 110 over two, a half more where rates are kept by link, and 4 per pair there could be up
+/// to 2,048 hosts; 40 per message queued or on the wire.
 #pragma once
 
 #include "../../host_pair_index.hpp"
@@ -53,7 +54,8 @@
 #include "completion_queue.hpp"
 #include "connection_terms.hpp"
 #include "delay_ledger.hpp"
-#include "flow_rates.hpp"
+#include "forwarding_hop.hpp"
+#include "level_rates.hpp"
 #include "max_min_solver.hpp"
 #include "message_pool.hpp"
 #include "service_record.hpp"
@@ -68,6 +70,7 @@
 #include <astrolabe/core/units.hpp>
 #include <astrolabe/network/backend.hpp>
 #include <astrolabe/network/fabric.hpp>
+#include <astrolabe/network/forwarder.hpp>
 #include <astrolabe/network/link_classes.hpp>
 
 namespace astrolabe::network {
@@ -112,6 +115,8 @@ public:
     void watch(RunWatcher& watcher) override { pulses_.watch(watcher); }
     /// Rates are settled in a `pulse`: links that are the bottleneck of some pair are full.
     [[nodiscard]] PresentLimits present_limits(std::size_t most) const override;
+    /// Where rates are kept by link, in `run`.
+    void run_ahead_with(Forwarder& forwarder) override;
     [[nodiscard]] Time now() const override { return now_; }
     void send(const Message& message) override;
     void schedule(Time delay, NotificationHandler& handler, std::uint64_t token) override;
@@ -140,6 +145,8 @@ public:
 
     /// How often and how widely rates were recomputed, in a static network.
     [[nodiscard]] const MaxMinSolver::Counters& rate_updates() const { return rates_->counters(); }
+    /// Messages that no event has sent (forwarder.hpp).
+    [[nodiscard]] std::uint64_t forwarded_messages() const { return forwarded_; }
     [[nodiscard]] const Fabric& fabric() const { return classes_->fabric(); }
 
 private:
@@ -188,6 +195,8 @@ private:
     [[nodiscard]] std::uint32_t board(std::uint32_t index, const MessageQueues::Waiting& message);
     /// Puts it on the wire.
     void launch(std::uint32_t message);
+    /// One that was served then, now or before.
+    void put_on_wire(std::uint32_t message, Time served, Time latency);
     /// The same of one without bytes.
     void pass(std::uint32_t index, const MessageQueues::Waiting& message);
     void deliver();
@@ -203,12 +212,45 @@ private:
     /// The end that is planned first, or a bound of it; Time::max(): none is.
     [[nodiscard]] Time next_planned();
     [[nodiscard]] bool keeps_rates_by_link(const FluidOptions& options) const;
+    void find_rates_by_link();
     /// Before anything is sent: rates are from now on kept by connection, without slack.
     void follow_connections();
     /// Nothing: rates adapt at once.
     [[nodiscard]] std::optional<RateIntervalReport> interval_report() const;
     /// Completes the instant, unless something of it is still due: then that is now.
     [[nodiscard]] Time next_event();
+
+    /// Of two that are not negative; at most Bytes::max().
+    [[nodiscard]] static Bytes sum_of(Bytes a, Bytes b) {
+        return b > Bytes::max() - a ? Bytes::max() : a + b;
+    }
+
+    // fluid_run_ahead.cpp
+
+    /// Whether it can, and it is not too early to ask again; then `hops_` and `ahead_` are found.
+    [[nodiscard]] bool goes_ahead();
+    void run_ahead();
+    /// Whether messages have been on all of them and they share no link.
+    [[nodiscard]] bool find_hops(std::span<const Forwarder::Hop> hops);
+    /// Null: they are none.
+    [[nodiscard]] ForwardingHop* hop_between(HostId source, HostId destination);
+    /// Whether all messages that are outstanding are the forwarder's, on the hops.
+    [[nodiscard]] bool forwards_all();
+    void expect_no_less(Bytes least);
+    void put_on_hop(ForwardingHop& hop, const ForwardingHop::Message& message);
+    void begin_ahead();
+    void end_ahead();
+    /// False: it is not one to forward, and the run is no longer ahead.
+    [[nodiscard]] bool send_ahead(const Message& message);
+    /// Before then no timer is due, all that is delivered is known now, and no delivery is to be notified.
+    [[nodiscard]] Time known_until() const;
+    void forward_until(Time until);
+    /// The instant of now, until it is over or nothing is ahead any more.
+    void notify_ahead();
+    /// Takes the first message off a hop.
+    [[nodiscard]] ForwardingHop::Message arrive_ahead(ForwardingHop& hop);
+    /// Counts that it has left its source, unless it had at the begin.
+    void leave_hop(ForwardingHop& hop, Bytes size);
 
     std::shared_ptr<const LinkClasses> classes_;
     std::unique_ptr<ConnectionTerms> terms_;  // null where there are none
@@ -217,8 +259,9 @@ private:
     std::unique_ptr<DelayLedger> ledger_;    // null where nobody asked
     std::unique_ptr<ServiceRecord> record_;  // null where nobody observes links
     Pulses pulses_;
-    bool rates_keep_ends_;  // rates are kept by link; else completions_ does
-    bool is_plain_;         // a message arrives the latency of its connection after its last bit
+    LevelRates* rates_by_link_ = nullptr;  // rates_, if it is that
+    bool rates_keep_ends_;                 // rates are kept by link; else completions_ does
+    bool is_plain_;  // a message arrives the latency of its connection after its last bit
     Starter starter_{*this};
     HostPairIndex pairs_;
     CompletionQueue completions_;
@@ -238,6 +281,14 @@ private:
     std::vector<std::uint32_t> starting_;  // with an interval: since the last update
     IndexedVector<LinkId, double> withheld_bytes_;
     RateIntervalReport interval_report_;
+    Forwarder* forwarder_ = nullptr;  // null: every delivery is notified
+    bool is_ahead_ = false;
+    std::uint64_t ahead_again_at_ = 0;  // events
+    Bytes least_ahead_;                 // of messages that are forwarded
+    std::uint64_t forwarded_ = 0;
+    std::vector<ForwardingHop> hops_;
+    std::vector<LevelRates::Ahead> ahead_;  // by hop
+    std::vector<std::uint32_t> hop_from_;   // by host
     Time now_;
     bool stop_requested_ = false;
     std::uint64_t sent_ = 0;

@@ -1,5 +1,6 @@
 // What the fluid engine says of its state.
 #include "fluid_backend.hpp"
+#include "level_rates.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -49,11 +50,16 @@ PieceBytes FluidBackend::in_service(std::uint32_t index) const {
     return {wire, size == work ? wire : size * (wire / work)};
 }
 
+void FluidBackend::find_rates_by_link() {
+    rates_by_link_ = dynamic_cast<LevelRates*>(rates_.get());
+    rates_keep_ends_ = rates_->keeps_ends();
+}
+
 void FluidBackend::follow_connections() {
     if (rates_keep_ends_) {
         ASTROLABE_ASSERT(sent_ == 0, "rates are kept by connection from the first message on");
         rates_ = make_flow_rates(classes_, terms_.get(), strategy_, std::nullopt, connections_, *this);
-        rates_keep_ends_ = rates_->keeps_ends();
+        find_rates_by_link();
         applies_slack_ = false;
     }
 }

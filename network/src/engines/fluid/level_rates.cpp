@@ -270,6 +270,97 @@ std::span<const std::uint32_t> LevelRates::take_ends(Time now) {
     return taken_;
 }
 
+bool LevelRates::share_no_link(std::span<const std::uint32_t> connections) {
+    crossed_in_.resize(clocks_.size());
+    ++question_;
+    bool is_shared = false;
+    for (const std::uint32_t connection : connections) {
+        levels_.for_each_leg(connection, [&](std::uint32_t link, double /*load*/) {
+            is_shared = is_shared || crossed_in_[link] == question_;
+            crossed_in_[link] = question_;
+        });
+    }
+    return !is_shared;
+}
+
+LevelRates::Ahead LevelRates::go_ahead(std::uint32_t index) const {
+    Ahead ahead;
+    ahead.connection = index;
+    ahead.limit = levels_.limit_alone(index);
+    ahead.rate = snapped(ahead.limit.level);
+    ahead.last_end = Time(-1);
+    ahead.link = levels_.bottleneck(index);
+    ahead.was_active = ahead.link != LinkLevels::kNone;
+    if (ahead.was_active) {
+        const Clock& clock = clocks_[ahead.link];
+        ahead.service = service(index, clock);
+        ahead.end = courses_[index].end;
+        ahead.is_on_clock = courses_[index].changes != clock.changes;
+        ahead.last_end = end_of(ahead.service, connections_[index].latency);
+    }
+    return ahead;
+}
+
+Time LevelRates::serve_ahead(Ahead& ahead, Bytes size, Time sent) {
+    const auto work = static_cast<double>(size.count());
+    if (sent < ahead.last_end) {
+        ahead.end.advance(work);
+        ahead.service.work = ahead.is_on_clock ? std::max(0.0, ahead.end.since(clocks_[ahead.link].at))
+                                               : ahead.service.work + work;
+    } else {
+        if (sent > ahead.last_end) {
+            // As `update` does for one that has come to a link without others.
+            ahead.link = ahead.limit.link;
+            ahead.has_restarted = true;
+            Clock& clock = clocks_[ahead.link];
+            clock.at = at(clock, sent);
+            clock.since = sent;
+            clock.rate = ahead.rate;
+            clock.known_end = Time();
+            ++clock.changes;
+        }
+        ahead.end = at(clocks_[ahead.link], sent);
+        ahead.end.advance(work);
+        ahead.is_on_clock = false;
+        ahead.service = {sent, work, clocks_[ahead.link].rate, false};
+    }
+    ahead.service.whole = is_whole(ahead.service.rate) && is_whole(ahead.service.work);
+    ahead.last_end = end_of(ahead.service, connections_[ahead.connection].latency);
+    return ahead.last_end;
+}
+
+void LevelRates::catch_up(std::span<const Ahead> connections) {
+    for (const Ahead& ahead : connections) {
+        const bool goes_on = ahead.serves && !ahead.has_restarted;
+        if (ahead.was_active) {
+            look_at(levels_.bottleneck(ahead.connection));
+            courses_[ahead.connection].planned = kNoLink;
+            if (!goes_on) {
+                levels_.stop(ahead.connection);
+            }
+        }
+        if (ahead.serves && !goes_on) {
+            levels_.start(ahead.connection);
+        }
+    }
+    levels_.update();
+    for (const Ahead& ahead : connections) {
+        if (!ahead.serves) {
+            continue;
+        }
+        Course& course = courses_[ahead.connection];
+        course.end = ahead.end;
+        course.end.whole -= ahead.behind.count();
+        if (!ahead.is_on_clock) {
+            Connection& connection = connections_[ahead.connection];
+            connection.since = ahead.service.since;
+            connection.work = ahead.service.work - static_cast<double>(ahead.behind.count());
+            course.changes = clocks_[ahead.link].changes;
+        }
+        push(ahead.connection, ahead.link);
+    }
+}
+
 std::optional<LinkId> LevelRates::bottleneck(std::uint32_t connection) const {
     const std::uint32_t link = levels_.bottleneck(connection);
     return link == LinkLevels::kNone ? std::nullopt : std::optional(classes_.example(link));

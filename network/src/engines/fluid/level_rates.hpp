@@ -49,6 +49,19 @@ public:
     void extend(std::uint32_t connection, double work) override;
     [[nodiscard]] std::span<const std::uint32_t> take_ends(Time now) override;
     [[nodiscard]] double rate_of(std::uint32_t connection) const override;
+
+    /// A connection that is alone on its links, and so on for a while: the end of a message is known when it
+    /// is sent. Between `go_ahead` and `catch_up` nothing else is asked about it, and nothing else changes.
+    struct Ahead;
+    /// Whether no link is on the way of two of them.
+    [[nodiscard]] bool share_no_link(std::span<const std::uint32_t> connections);
+    [[nodiscard]] std::size_t active_count() const { return levels_.active_count(); }
+    [[nodiscard]] Ahead go_ahead(std::uint32_t connection) const;
+    /// When a message ends that is sent at `sent`, behind all before. O(1).
+    [[nodiscard]] Time serve_ahead(Ahead& ahead, Bytes size, Time sent);
+    /// They serve from now on what `serves` and `behind` say.
+    void catch_up(std::span<const Ahead> connections);
+
     [[nodiscard]] bool moves(std::uint32_t connection) const override { return rate_of(connection) > 0.0; }
     [[nodiscard]] Time completion(std::uint32_t connection) const override;
     [[nodiscard]] double work_left(std::uint32_t connection, Time now) const override;
@@ -113,6 +126,26 @@ private:
     std::vector<std::uint32_t> pending_;
     std::vector<double> left_;
     std::vector<std::uint32_t> taken_;
+    std::vector<std::uint32_t> crossed_in_;  // by link class: the last question that met it
+    std::uint32_t question_ = 0;
+};
+
+struct LevelRates::Ahead {
+    std::uint32_t connection = 0;
+    double rate = 0.0;    ///< bit/s
+    Time last_end;        ///< of all it was handed; Time(-1): it is idle
+    bool serves = false;  ///< for `catch_up`: the end of a message is yet to come, …
+    Bytes behind;         ///< … behind which these are left
+
+private:
+    friend class LevelRates;
+    Service service;               // until the last end
+    Virtual end;                   // of it, on `link`
+    std::uint32_t link = kNoLink;  // that limits it now
+    LinkLevels::Limit limit{};     // when it starts again
+    bool is_on_clock = false;      // `service` is that of the clock: it began before the level changed
+    bool was_active = false;
+    bool has_restarted = false;
 };
 
 }  // namespace astrolabe::network

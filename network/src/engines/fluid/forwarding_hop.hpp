@@ -1,0 +1,39 @@
+// A pair of hosts of a forwarder (forwarder.hpp) while the fluid engine runs ahead.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <astrolabe/core/containers/ring_queue.hpp>
+#include <astrolabe/core/units.hpp>
+
+namespace astrolabe::network {
+
+struct ForwardingHop {
+    static constexpr std::uint32_t kNone = 0xffffffffU;
+
+    struct Message {
+        std::uint64_t token = 0;
+        Bytes size;
+        Time end;  ///< of its service
+        std::uint32_t sent_as = 0;
+        bool ends = false;  ///< its delivery is notified
+    };
+
+    [[nodiscard]] Time delivery_of(const Message& message) const {
+        return message.end == Time::max() ? Time::max() : message.end + latency;
+    }
+    [[nodiscard]] Time next_delivery() const {
+        return messages.empty() ? Time::max() : delivery_of(messages.front());
+    }
+
+    std::uint32_t connection = 0;
+    std::uint32_t next = kNone;  ///< the hop that goes on from where this one leads
+    Time latency;
+    Time least_service;           ///< of what is still to be sent
+    std::size_t on_wire = 0;      ///< of the messages, those first that were on the wire at the begin
+    RingQueue<Message> messages;  ///< that have not arrived, in their order
+    RingQueue<Time> endings;      ///< when those of them that end are delivered
+};
+
+}  // namespace astrolabe::network

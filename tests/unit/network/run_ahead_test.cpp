@@ -1,0 +1,227 @@
+// The fluid engine ahead of its events (forwarder.hpp): what happens, happens when events would have made it.
+#include "network/src/engines/fluid/fluid_backend.hpp"
+#include "network/src/topologies/flat.hpp"
+#include "random_fabrics.hpp"
+#include "random_seed.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <astrolabe/network/forwarder.hpp>
+
+namespace astrolabe::network {
+namespace {
+
+/// A message that goes from host to host around a ring, a byte less on every second hop; at its end other
+/// things happen.
+struct Chain {
+    std::size_t first = 0;  ///< host
+    std::uint32_t hops = 1;
+    Bytes size;
+};
+
+/// What chains do on a ring of hosts, a step of `stride` apart, and messages across it. All of it follows
+/// from a seed and the numbers of chains, not from the order in which things of one instant are notified.
+class Chains final : public Forwarder {
+public:
+    struct Plan {
+        std::size_t hosts = 2;
+        std::size_t stride = 1;
+        std::uint64_t seed = 0;
+        std::uint32_t chains = 10;
+        bool crosses = false;  ///< messages of other pairs, or of the same and not forwarded
+    };
+
+    Chains(FluidBackend& backend, const Plan& plan)
+        : backend_(backend),
+          plan_(plan),
+          stranger_(*this),
+          timer_(*this) {
+        for (std::size_t host = 0; host < plan.hosts; ++host) {
+            hops_.push_back({HostId(host), HostId((host + plan.stride) % plan.hosts)});
+        }
+    }
+
+    /// Chains start at times of their own.
+    void begin() {
+        for (std::uint32_t chain = 0; chain < plan_.chains; ++chain) {
+            Random random(plan_.seed + chain);
+            backend_.schedule(Time(pick(random, 0, 3) * 7'000'000), timer_, chain);
+        }
+    }
+
+    void notify(std::uint64_t token) override {
+        const Chain& chain = chains_.at(token >> 32);
+        const auto hop = static_cast<std::uint32_t>(token);
+        if (hop + 1 < chain.hops) {
+            send(token + 1);
+            return;
+        }
+        note(token);
+        // Now and then another chain, a timer that starts one, or a stranger.
+        Random random(plan_.seed ^ (token * 0x9e3779b97f4a7c15U));
+        const auto next = static_cast<std::uint32_t>((token >> 32) + plan_.chains);
+        const std::int64_t kind = next < 6 * plan_.chains ? pick(random, 0, 4) : 4;
+        if (kind == 0) {
+            start(next);
+        } else if (kind == 1) {
+            backend_.schedule(Time(pick(random, 0, 20) * 1'000'000), timer_, next);
+        } else if (kind == 2 && plan_.crosses) {
+            const auto hosts = static_cast<std::int64_t>(plan_.hosts);
+            const std::int64_t from = pick(random, 0, hosts - 1);
+            const std::int64_t to = (from + pick(random, 1, hosts - 1)) % hosts;
+            backend_.send({HostId(static_cast<std::size_t>(from)), HostId(static_cast<std::size_t>(to)),
+                           Bytes(pick(random, 0, 1 << 18)), &stranger_, next});
+        }
+    }
+
+    [[nodiscard]] std::span<const Hop> hops() override { return hops_; }
+    [[nodiscard]] std::optional<Forwarded> forwarded(std::uint64_t token) const override {
+        const Chain& chain = chains_.at(token >> 32);
+        return Forwarded{chain.size - Bytes(1), static_cast<std::uint32_t>(token) + 1 == chain.hops};
+    }
+    [[nodiscard]] Caused forward(std::uint64_t token) override {
+        const Chain& chain = chains_.at(token >> 32);
+        const auto hop = static_cast<std::uint32_t>(token) + 1;
+        return {size_of(token + 1), token + 1, hop + 1 == chain.hops};
+    }
+
+    /// When what was notified, in the order of time and of what.
+    [[nodiscard]] std::vector<std::pair<Time, std::uint64_t>> notes() const {
+        std::vector<std::pair<Time, std::uint64_t>> sorted = notes_;
+        std::sort(sorted.begin(), sorted.end());
+        return sorted;
+    }
+
+private:
+    struct Stranger final : NotificationHandler {
+        explicit Stranger(Chains& all)
+            : chains(all) {}
+        void notify(std::uint64_t token) override { chains.note(token | std::uint64_t{1} << 63); }
+        Chains& chains;
+    };
+    struct Timer final : NotificationHandler {
+        explicit Timer(Chains& all)
+            : chains(all) {}
+        void notify(std::uint64_t chain) override { chains.start(static_cast<std::uint32_t>(chain)); }
+        Chains& chains;
+    };
+
+    void note(std::uint64_t token) { notes_.emplace_back(backend_.now(), token); }
+    void start(std::uint32_t number) {
+        Random random(plan_.seed * 31 + number);
+        Chain chain;
+        chain.first = static_cast<std::size_t>(pick(random, 0, static_cast<std::int64_t>(plan_.hosts) - 1));
+        chain.hops = static_cast<std::uint32_t>(pick(random, 1, 200));
+        // Many alike, so that many ends coincide.
+        chain.size = pick(random, 0, 1) == 0 ? 64_KiB : Bytes(pick(random, 2, 1 << 18));
+        chains_[number] = chain;
+        send(std::uint64_t{number} << 32);
+    }
+    [[nodiscard]] Bytes size_of(std::uint64_t token) const {
+        return chains_.at(token >> 32).size - Bytes(static_cast<std::int64_t>(token % 2));
+    }
+    void send(std::uint64_t token) {
+        const std::size_t from =
+            (chains_.at(token >> 32).first + (token & 0xffffffffU) * plan_.stride) % plan_.hosts;
+        backend_.send({hops_[from].source, hops_[from].destination, size_of(token), this, token});
+    }
+
+    FluidBackend& backend_;
+    Plan plan_;
+    Stranger stranger_;
+    Timer timer_;
+    std::vector<Hop> hops_;
+    std::map<std::uint64_t, Chain> chains_;
+    std::vector<std::pair<Time, std::uint64_t>> notes_;
+};
+
+struct Outcome {
+    std::vector<std::pair<Time, std::uint64_t>> notes;
+    std::vector<Bytes> carried;
+    std::uint64_t events = 0;
+    std::uint64_t messages = 0;
+    Bytes delivered;
+    Time end;
+    std::uint64_t forwarded = 0;
+};
+
+Outcome run(const std::shared_ptr<const Fabric>& fabric, const Chains::Plan& plan, bool goes_ahead) {
+    FluidBackend backend(fabric, {.rates_kept = RatesKept::kByLink});
+    Chains chains(backend, plan);
+    if (goes_ahead) {
+        backend.run_ahead_with(chains);
+    }
+    chains.begin();
+    backend.run();
+    Outcome outcome;
+    outcome.notes = chains.notes();
+    const NetworkStatistics statistics = backend.statistics();
+    for (const LinkStatistics& link : statistics.links) {
+        outcome.carried.push_back(link.carried);
+    }
+    outcome.events = backend.events_processed();
+    outcome.messages = statistics.messages;
+    outcome.delivered = backend.bytes_delivered();
+    outcome.end = backend.now();
+    outcome.forwarded = backend.forwarded_messages();
+    return outcome;
+}
+
+void expect_same(const Outcome& ahead, const Outcome& events) {
+    ASSERT_EQ(ahead.notes, events.notes);
+    EXPECT_EQ(ahead.carried, events.carried);
+    EXPECT_EQ(ahead.events, events.events);
+    EXPECT_EQ(ahead.messages, events.messages);
+    EXPECT_EQ(ahead.delivered, events.delivered);
+    EXPECT_EQ(ahead.end, events.end);
+    EXPECT_EQ(events.forwarded, 0U);
+}
+
+std::shared_ptr<const Fabric> one_switch(std::size_t hosts) {
+    FlatParameters parameters;
+    parameters.hosts = static_cast<std::int64_t>(hosts);
+    parameters.link = {100_Gbps, 500_ns};
+    return build_flat(parameters);
+}
+
+TEST(RunAhead, ForwardsMostOfARing) {
+    // Chains of up to 200 hops; each pair of hosts must have had a message first.
+    const Chains::Plan plan{.hosts = 16, .stride = 1, .seed = 5, .chains = 40, .crosses = false};
+    const Outcome ahead = run(one_switch(16), plan, true);
+    expect_same(ahead, run(one_switch(16), plan, false));
+    EXPECT_GT(ahead.forwarded, ahead.messages * 9 / 10);
+}
+
+RC_GTEST_PROP(RunAheadProperty, HappensWhenEventsWouldHaveMadeIt, ()) {
+    Random random(random_seed());
+    const std::shared_ptr<const Fabric> fabric = random_static_fabric(random);
+    Chains::Plan plan;
+    plan.hosts = fabric->host_count();
+    // Round all hosts or some of them, or back and forth.
+    plan.stride = static_cast<std::size_t>(pick(random, 1, static_cast<std::int64_t>(plan.hosts) - 1));
+    plan.seed = random();
+    plan.chains = static_cast<std::uint32_t>(pick(random, 1, 3 * static_cast<std::int64_t>(plan.hosts)));
+    plan.crosses = pick(random, 0, 1) == 0;
+    const Outcome ahead = run(fabric, plan, true);
+    const Outcome events = run(fabric, plan, false);
+    RC_ASSERT(ahead.notes == events.notes);
+    RC_ASSERT(ahead.carried == events.carried);
+    RC_ASSERT(ahead.events == events.events);
+    RC_ASSERT(ahead.delivered == events.delivered);
+    RC_ASSERT(ahead.end == events.end);
+    RC_CLASSIFY(ahead.forwarded > 0, "ahead");
+}
+
+}  // namespace
+}  // namespace astrolabe::network
