@@ -40,6 +40,8 @@ public:
         std::uint64_t seed = 0;
         std::uint32_t chains = 10;
         bool crosses = false;  ///< messages of other pairs, or of the same and not forwarded
+        Bytes common = 64_KiB;
+        Bytes largest = 256_KiB;
     };
 
     Chains(FluidBackend& backend, const Plan& plan)
@@ -124,7 +126,7 @@ private:
         chain.first = static_cast<std::size_t>(pick(random, 0, static_cast<std::int64_t>(plan_.hosts) - 1));
         chain.hops = static_cast<std::uint32_t>(pick(random, 1, 200));
         // Many alike, so that many ends coincide.
-        chain.size = pick(random, 0, 1) == 0 ? 64_KiB : Bytes(pick(random, 2, 1 << 18));
+        chain.size = pick(random, 0, 1) == 0 ? plan_.common : Bytes(pick(random, 2, plan_.largest.count()));
         chains_[number] = chain;
         send(std::uint64_t{number} << 32);
     }
@@ -188,19 +190,34 @@ void expect_same(const Outcome& ahead, const Outcome& events) {
     EXPECT_EQ(events.forwarded, 0U);
 }
 
-std::shared_ptr<const Fabric> one_switch(std::size_t hosts) {
+std::shared_ptr<const Fabric> one_switch(std::size_t hosts, const HostLinkParameters& link) {
     FlatParameters parameters;
     parameters.hosts = static_cast<std::int64_t>(hosts);
-    parameters.link = {100_Gbps, 500_ns};
+    parameters.link = link;
     return build_flat(parameters);
 }
 
 TEST(RunAhead, ForwardsMostOfARing) {
     // Chains of up to 200 hops; each pair of hosts must have had a message first.
     const Chains::Plan plan{.hosts = 16, .stride = 1, .seed = 5, .chains = 40, .crosses = false};
-    const Outcome ahead = run(one_switch(16), plan, true);
-    expect_same(ahead, run(one_switch(16), plan, false));
+    const std::shared_ptr<const Fabric> fabric = one_switch(16, {100_Gbps, 500_ns});
+    const Outcome ahead = run(fabric, plan, true);
+    expect_same(ahead, run(fabric, plan, false));
     EXPECT_GT(ahead.forwarded, ahead.messages * 9 / 10);
+}
+
+TEST(RunAhead, MessagesOfLessThanAPicosecondAreLeftToEvents) {
+    // A byte takes 0.08 ps at 100 Tbit/s, so ends of two messages can round up to the same picosecond, and
+    // what is sent at a delivery can arrive at once. Of 50 bytes, 4 ps, all are far enough apart.
+    for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
+        for (const Time latency : {Time(0), Time(1), 500_ns}) {
+            Chains::Plan plan{.hosts = 8, .stride = 1, .seed = seed, .chains = 40, .crosses = true};
+            plan.common = Bytes(50);
+            plan.largest = Bytes(200);
+            const auto fabric = one_switch(8, {Bandwidth(100'000'000'000'000), latency});
+            expect_same(run(fabric, plan, true), run(fabric, plan, false));
+        }
+    }
 }
 
 RC_GTEST_PROP(RunAheadProperty, HappensWhenEventsWouldHaveMadeIt, ()) {

@@ -1,6 +1,5 @@
 // What the fluid engine says of its state.
 #include "fluid_backend.hpp"
-#include "level_rates.hpp"
 
 #include <algorithm>
 #include <cmath>

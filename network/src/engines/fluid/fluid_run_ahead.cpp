@@ -29,6 +29,11 @@ constexpr double kBytePace = 8.0 * static_cast<double>(kPicosecondsPerSecond);
 /// A span is worth its cost with a message for so many hops.
 constexpr std::size_t kHopsPerMessage = 8;
 
+/// Else what is sent at a delivery could arrive at once, in the span that is known.
+bool take_time(const std::vector<ForwardingHop>& hops) {
+    return std::ranges::all_of(hops, [](const ForwardingHop& hop) { return hop.least_service > Time(0); });
+}
+
 }  // namespace
 
 void FluidBackend::run_ahead_with(Forwarder& forwarder) {
@@ -114,15 +119,15 @@ bool FluidBackend::forwards_all() {
         return false;
     }
     expect_no_less(least);
-    return true;
+    return take_time(hops_);
 }
 
 void FluidBackend::expect_no_less(Bytes least) {
     least_ahead_ = least;
     for (std::size_t i = 0; i < hops_.size(); ++i) {
-        // A picosecond less than it takes in doubles.
+        // Ends are rounded up, so that two may be a picosecond less apart.
         const double service = static_cast<double>(least.count()) * kBytePace / ahead_[i].rate - 1.0;
-        hops_[i].least_service = Time(static_cast<std::int64_t>(std::clamp(service, 1.0, 0x1p60)));
+        hops_[i].least_service = Time(static_cast<std::int64_t>(std::clamp(service, 0.0, 0x1p60)));
     }
 }
 
@@ -166,12 +171,14 @@ bool FluidBackend::send_ahead(const Message& message) {
     const auto forwarded = hop != nullptr && message.on_delivered == forwarder_
                                ? forwarder_->forwarded(message.token)
                                : std::nullopt;
-    if (!forwarded) {
+    bool stays_ahead = forwarded.has_value();
+    if (forwarded && forwarded->least < least_ahead_) {
+        expect_no_less(forwarded->least);
+        stays_ahead = take_time(hops_);
+    }
+    if (!stays_ahead) {
         end_ahead();
         return false;
-    }
-    if (forwarded->least < least_ahead_) {
-        expect_no_less(forwarded->least);
     }
     const Time end =
         rates_by_link_->serve_ahead(ahead_[static_cast<std::size_t>(hop - hops_.data())], message.size, now_);
