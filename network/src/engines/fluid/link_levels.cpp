@@ -10,6 +10,13 @@
 
 namespace astrolabe::network {
 
+namespace {
+
+/// A link is queued earlier than its key by this part, as others that come before it may still lower that.
+constexpr double kEarlier = 1.0 / 16384;
+
+}  // namespace
+
 void LinkLevels::touch(std::uint32_t link) {
     if (!links_[link].is_touched) {
         links_[link].is_touched = true;
@@ -29,6 +36,7 @@ void LinkLevels::swap_places(std::uint32_t link, std::uint32_t one, std::uint32_
 void LinkLevels::set_own(std::uint32_t link, const Leg& leg) {
     swap_places(link, leg.place, links_[link].own_count++);
     links_[link].own.add(leg.load);
+    others_[link].unheard_to = -kInfinity;
 }
 
 void LinkLevels::drop_own(std::uint32_t link, const Leg& leg) {
@@ -43,6 +51,7 @@ void LinkLevels::drop_own(std::uint32_t link, const Leg& leg) {
 void LinkLevels::set_free(std::uint32_t link, double load) {
     links_[link].free.add(load);
     ++links_[link].free_count;
+    others_[link].unheard_to = -kInfinity;
 }
 
 void LinkLevels::drop_free(std::uint32_t link, double load) {
@@ -57,7 +66,7 @@ void LinkLevels::note(std::uint32_t link) {
     Link& state = links_[link];
     if (state.noted_in != update_) {
         state.noted_in = update_;
-        state.level_before = state.level;
+        state.level_before = levels_[link];
         state.was_empty = state.own_count == 0;
         noted_.push_back(link);
     }
@@ -70,18 +79,21 @@ void LinkLevels::note_move(std::uint32_t flow) {
     }
 }
 
-double LinkLevels::left_of(const Link& link) {
-    return (link.capacity - link.held.most) - link.held.rest;
+double LinkLevels::left_of(std::uint32_t link) const {
+    const Sum& held = others_[link].held;
+    return (links_[link].capacity - held.most) - held.rest;
 }
 
-double LinkLevels::filled_at(const Link& link) {
+double LinkLevels::filled_at(std::uint32_t link) const {
     // Rounding can leave a full link a trifle below zero.
-    return std::max(left_of(link), 0.0) / (link.own.value() + link.free.value());
+    return std::max(left_of(link), 0.0) / links_[link].weight();
 }
 
 LinkLevels::LinkLevels(std::vector<double> capacities, double slack)
     : slack_(slack),
       links_(capacities.size()),
+      levels_(capacities.size()),
+      others_(capacities.size()),
       crossings_(capacities.size()),
       queue_(capacities.size()) {
     ASTROLABE_ASSERT(slack >= 0.0 && slack < 1.0, "slack is a part of a level");
@@ -127,14 +139,14 @@ void LinkLevels::stop(std::uint32_t flow) {
     const std::uint32_t first = first_legs_[flow];
     ASTROLABE_ASSERT(legs_[first].place != kNone, "only an active flow stops");
     const std::uint32_t bottleneck = std::exchange(bottlenecks_[flow], kNone);
-    const double rate = bottleneck == kNone ? 0.0 : links_[bottleneck].level;
+    const double rate = bottleneck == kNone ? 0.0 : levels_[bottleneck];
     for (Leg& leg : legs_of(flow)) {
         const std::uint32_t link = leg.link;
         std::vector<Crossing>& crossings = crossings_[link];
         if (link == bottleneck) {
             drop_own(link, leg);
         } else {
-            links_[link].held.add(-leg.load * rate);
+            others_[link].held.add(-leg.load * rate);
         }
         swap_places(link, leg.place, static_cast<std::uint32_t>(crossings.size() - 1));
         crossings.pop_back();
@@ -177,53 +189,62 @@ LinkLevels::Limit LinkLevels::limit_alone(std::uint32_t flow) const {
 void LinkLevels::serve_alone(std::uint32_t flow) {
     const auto [bottleneck, level] = limit_alone(flow);
     for (const Leg& leg : legs_of(flow)) {
-        Link& link = links_[leg.link];
-        link.held = {};
-        link.most_held = 0.0;
+        Others& others = others_[leg.link];
+        others.held = {};
+        others.most_held = 0.0;
         if (leg.link == bottleneck) {
             note(bottleneck);
             set_own(bottleneck, leg);
         } else {
-            link.held.most = leg.load * level;
-            link.most_held = level;
+            others.hold(leg.load, level);
         }
     }
-    links_[bottleneck].level = level;
+    levels_[bottleneck] = level;
     bottlenecks_[flow] = bottleneck;
     ++counters_.alone;
 }
 
-double LinkLevels::key_of(const Link& link) const {
+double LinkLevels::key_of(std::uint32_t index) const {
+    const Link& link = links_[index];
+    const double left = left_of(index);
     if (link.own_count == 0 && link.free_count == 0) {
         // Those that others limit may together be more than it has: it takes over those with most.
-        const bool has_room = left_of(link) >= -kSameLevel * link.capacity;
-        return has_room ? kInfinity : 0.0;
+        return left >= -kSameLevel * link.capacity ? kInfinity : 0.0;
     }
     if (link.own_count == 0) {
-        return filled_at(link);
+        return filled_at(index);
     }
     // Divided only where it is to be queued.
-    const double left = std::max(left_of(link), 0.0);
-    const double filled = link.level * (link.own.value() + link.free.value());
-    if (left < filled * (1.0 - kSameLevel)) {
-        return filled_at(link);
+    const double filled = levels_[index] * link.weight();
+    if (std::max(left, 0.0) < filled * (1.0 - kSameLevel)) {
+        return filled_at(index);
     }
     const bool stays = link.free_count == 0 && left <= filled * (1.0 + kSameLevel + slack_) &&
-                       link.most_held <= link.level * (1.0 + kSameLevel);
-    return stays ? kInfinity : link.level;
+                       others_[index].most_held <= levels_[index] * (1.0 + kSameLevel);
+    return stays ? kInfinity : levels_[index];
 }
 
 void LinkLevels::push(std::uint32_t link, double key) {
     links_[link].queued = key;
     queue_.set(link, key);
+    hear_of(link);
+}
+
+void LinkLevels::hear_of(std::uint32_t index) {
+    const Link& link = links_[index];
+    const double weight = link.weight();
+    others_[index].unheard_to =
+        weight > 0.0 ? link.capacity - link.queued * weight : link.capacity * (1.0 + kSameLevel);
 }
 
 void LinkLevels::queue_touched() {
     for (const std::uint32_t link : touched_) {
         links_[link].is_touched = false;
-        const double key = key_of(links_[link]);
+        const double key = key_of(link);
         if (key < links_[link].queued) {
-            push(link, key);
+            push(link, key * (1.0 - kEarlier));
+        } else {
+            hear_of(link);
         }
     }
     touched_.clear();
@@ -232,29 +253,33 @@ void LinkLevels::queue_touched() {
 double LinkLevels::fair_level(std::uint32_t index) {
     Link& link = links_[index];
     const bool is_shared = link.own_count + link.free_count > 0;
-    double fair = is_shared ? filled_at(link) : 0.0;
-    const std::vector<Crossing>& crossings = crossings_[index];
-    if (link.most_held <= fair * (1.0 + kSameLevel)) {
+    double fair = is_shared ? filled_at(index) : 0.0;
+    Others& others = others_[index];
+    if (others.most_held <= fair * (1.0 + kSameLevel)) {
         return fair;  // nobody has more
     }
     // Whoever has more takes part, those with most first, until what comes of it is as much as the others
     // have. Loads lie anywhere in memory and are read of these alone.
     above_.clear();
-    link.most_held = 0.0;
+    double most_held = 0.0;
+    const std::vector<Crossing>& crossings = crossings_[index];
+    const bool has_free = link.free_count > 0;
     for (std::size_t i = link.own_count; i < crossings.size(); ++i) {
-        const std::uint32_t bottleneck = bottlenecks_[crossings[i].flow];
+        const bool is_other = crossings[i].other != kNone && !has_free;
+        const std::uint32_t bottleneck = is_other ? crossings[i].other : bottlenecks_[crossings[i].flow];
         if (bottleneck == kNone) {
             continue;
         }
-        const double level = links_[bottleneck].level;
-        link.most_held = std::max(link.most_held, level);
+        const double level = levels_[bottleneck];
+        most_held = std::max(most_held, level);
         if (level > fair * (1.0 + kSameLevel)) {
             above_.push_back({level, crossings[i].leg});
         }
     }
+    others.most_held = most_held;
     Sum left{link.capacity, 0.0};
-    left.add(-link.held.most);
-    left.add(-link.held.rest);
+    left.add(-others.held.most);
+    left.add(-others.held.rest);
     Sum share = link.own;
     share.add(link.free.most);
     share.add(link.free.rest);
@@ -276,9 +301,10 @@ void LinkLevels::settle(std::uint32_t index, double key) {
     Link& link = links_[index];
     const double fair = fair_level(index);
     const bool has_level = link.own_count > 0;
-    const bool falls = has_level && fair < link.level * (1.0 - kSameLevel);
-    const bool rises = has_level && fair > link.level * (1.0 + kSameLevel + slack_);
-    double level = has_level && !falls ? link.level : fair;
+    const double before = levels_[index];
+    const bool falls = has_level && fair < before * (1.0 - kSameLevel);
+    const bool rises = has_level && fair > before * (1.0 + kSameLevel + slack_);
+    double level = has_level && !falls ? before : fair;
     if (level > key * (1.0 + kSameLevel)) {
         push(index, level);
         return;
@@ -288,7 +314,8 @@ void LinkLevels::settle(std::uint32_t index, double key) {
         give_level(index, fair);
     } else if (rises && link.released_at < raised_at_) {
         release(index);
-    } else if (!has_level || falls || link.free_count > 0 || link.most_held > level * (1.0 + kSameLevel)) {
+    } else if (!has_level || falls || link.free_count > 0 ||
+               others_[index].most_held > level * (1.0 + kSameLevel)) {
         // One that rounding put next to the last counts as the last, and one next to that of before as that.
         if (!has_level || falls) {
             if (std::abs(level - last_level_) <= kSameLevel * last_level_) {
@@ -305,25 +332,44 @@ void LinkLevels::settle(std::uint32_t index, double key) {
 }
 
 void LinkLevels::change_own(std::uint32_t index, double level) {
-    const double before = links_[index].level;
-    const std::vector<Crossing>& crossings = crossings_[index];
-    const std::size_t own_count = links_[index].own_count;
-    for (std::size_t i = 0; i < own_count; ++i) {
-        if (const std::uint32_t other = crossings[i].other; other != kNone) {
-            links_[other].hold_at(1.0, before, level);
-            touch(other);
+    const double before = levels_[index];
+    const double more = level - before;
+    // The difference of two doubles is exact where neither is more than twice the other (Sterbenz).
+    const auto is_exact = [](double a, double b) { return a <= 2.0 * b && b <= 2.0 * a; };
+    const bool is_more_exact = is_exact(before, level);
+    const auto changed = [&](std::uint32_t link) {
+        Others& others = others_[link];
+        others.most_held = std::max(others.most_held, level);
+        if (others.held.most > others.unheard_to) {
+            others.unheard_to = kInfinity;  // until it is queued
+            touch(link);
+        }
+    };
+    const std::uint32_t own_count = links_[index].own_count;
+    for (const Crossing& crossing : std::span(crossings_[index]).first(own_count)) {
+        if (crossing.other != kNone && is_more_exact) {
+            others_[crossing.other].held.add(more);
+            changed(crossing.other);
             continue;
         }
-        for (const Leg& leg : legs_of(crossings[i].flow)) {
-            const std::uint32_t other = leg.link;
-            if (other != index) {
-                links_[other].hold_at(leg.load, before, level);
-                touch(other);
+        for (const Leg& leg : legs_of(crossing.flow)) {
+            if (leg.link == index) {
+                continue;
             }
+            Sum& held = others_[leg.link].held;
+            const double term = leg.load * level;
+            const double old = leg.load * before;
+            if (is_exact(old, term)) {
+                held.add(term - old);
+            } else {
+                held.add(-old);
+                held.add(term);
+            }
+            changed(leg.link);
         }
     }
     counters_.freed += own_count;
-    links_[index].level = level;
+    levels_[index] = level;
 }
 
 void LinkLevels::give_level(std::uint32_t index, double level) {
@@ -332,17 +378,18 @@ void LinkLevels::give_level(std::uint32_t index, double level) {
     Link& link = links_[index];
     const std::vector<Crossing>& crossings = crossings_[index];
     const std::size_t own_count = link.own_count;
-    if (own_count > 0 && level != link.level) {
+    if (own_count > 0 && level != levels_[index]) {
         change_own(index, level);
     }
-    link.level = level;
+    levels_[index] = level;
     const double larger = level * (1.0 + kSameLevel);
-    const bool takes_over = link.most_held > larger;
+    Others& others = others_[index];
+    const bool takes_over = others.most_held > larger;
     for (std::size_t i = own_count; i < crossings.size() && (takes_over || link.free_count > 0); ++i) {
         const Crossing crossing = crossings[i];
         const std::uint32_t flow = crossing.flow;
         const std::uint32_t bottleneck = bottlenecks_[flow];
-        const double had = bottleneck == kNone ? 0.0 : links_[bottleneck].level;
+        const double had = bottleneck == kNone ? 0.0 : levels_[bottleneck];
         if (bottleneck == index || (bottleneck != kNone && had <= larger)) {
             continue;
         }
@@ -350,7 +397,7 @@ void LinkLevels::give_level(std::uint32_t index, double level) {
             drop_free(index, legs_[crossing.leg].load);
         } else {
             note_move(flow);
-            link.held.add(-legs_[crossing.leg].load * had);
+            others.held.add(-legs_[crossing.leg].load * had);
         }
         set_own(index, legs_[crossing.leg]);
         bottlenecks_[flow] = index;
@@ -365,13 +412,13 @@ void LinkLevels::give_level(std::uint32_t index, double level) {
             } else if (other == bottleneck) {
                 drop_own(other, leg);
             } else {
-                links_[other].held.add(-leg.load * had);
+                others_[other].held.add(-leg.load * had);
             }
-            links_[other].hold(leg.load, level);
+            others_[other].hold(leg.load, level);
             touch(other);
         }
     }
-    link.most_held = std::min(link.most_held, larger);
+    others.most_held = std::min(others.most_held, larger);
     if (takes_over) {
         touch(index);
     }
@@ -381,11 +428,11 @@ void LinkLevels::release(std::uint32_t index) {
     note(index);
     Link& link = links_[index];
     link.released_at = ++clock_;
-    const double level = link.level;
+    const double level = levels_[index];
     const auto takes_over = [&](std::uint32_t other) {
         const Link& state = links_[other];
         return other != index && state.own_count > 0 && !is_of_update(state.released_at) &&
-               state.level <= level * (1.0 + kCriterion);
+               levels_[other] <= level * (1.0 + kCriterion);
     };
     for (std::size_t i = link.own_count; i-- > 0;) {
         const Crossing crossing = crossings_[index][i];
@@ -405,14 +452,14 @@ void LinkLevels::release(std::uint32_t index) {
             const double load = leg.load;
             touch(other);
             if (other != index) {
-                links_[other].held.add(-load * level);
+                others_[other].held.add(-load * level);
             }
             if (next == kNone) {
                 set_free(other, load);
             } else if (other == next) {
                 set_own(other, leg);
             } else {
-                links_[other].hold(load, links_[next].level);
+                others_[other].hold(load, levels_[next]);
             }
         }
     }
@@ -457,12 +504,15 @@ void LinkLevels::update() {
     queue_touched();
     while (queue_.least() < kInfinity) {
         const std::uint32_t lowest = queue_.first_least();
-        const double level = links_[lowest].queued;
-        const double key = key_of(links_[lowest]);
-        push(lowest, key > level * (1.0 + kSameLevel) ? key : kInfinity);
-        if (key <= level * (1.0 + kSameLevel)) {
-            settle(lowest, level);
+        const double queued = links_[lowest].queued;
+        const double key = key_of(lowest);
+        push(lowest, kInfinity);
+        const bool is_due = key <= queued * (1.0 + kSameLevel) || key < queue_.least();
+        if (is_due) {
+            settle(lowest, std::max(key, queued));
             queue_touched();
+        } else if (key < kInfinity) {
+            push(lowest, key);
         }
     }
     collect();
@@ -471,7 +521,7 @@ void LinkLevels::update() {
 void LinkLevels::collect() {
     for (const std::uint32_t link : noted_) {
         const Link& state = links_[link];
-        if (state.own_count > 0 && (state.was_empty || state.level != state.level_before)) {
+        if (state.own_count > 0 && (state.was_empty || levels_[link] != state.level_before)) {
             changed_.push_back(link);
         }
     }

@@ -23,11 +23,14 @@
 ///     become free.
 ///
 /// A flow that becomes free, gets a level or another one changes what is left on the other links of its
-/// route, and these are queued anew. When the queue is empty, every flow has a bottleneck, and rates with
-/// bottlenecks are the max-min fair ones, in whatever order they were found. That it gets empty: between two
-/// raises levels are given in ascending order from the lowest that is queued, so that a link that is released
-/// could not rise again but for rounding, and is not released again before some link is raised. (Of N flows
-/// on two equal links rounding alone is N·10^-16 of a level, more than 10^-12 where N is 10^4.)
+/// route, and these are queued anew: a little earlier than their key, which is computed again when it is
+/// their turn. So of 50 changes on the way there one or two are heard of, and to all others a link costs an
+/// addition and a comparison with what they may sum up to. When the queue is empty, every flow has a
+/// bottleneck, and rates with bottlenecks are the max-min fair ones, in whatever order they were found. That
+/// it gets empty: between two raises levels are given in ascending order from the lowest that is queued, so
+/// that a link that is released could not rise again but for rounding, and is not released again before some
+/// link is raised. (Of N flows on two equal links rounding alone is N·10^-16 of a level, more than 10^-12
+/// where N is 10^4.)
 ///
 /// A link knows a bound of what those have that others limit on it, and looks at them one by one only where
 /// that is above its own level.
@@ -91,11 +94,11 @@ public:
     /// Of the last update: active flows that have another bottleneck than before, each once.
     [[nodiscard]] std::span<const Moved> moved() const { return moved_; }
 
-    [[nodiscard]] double level(std::uint32_t link) const { return links_[link].level; }
+    [[nodiscard]] double level(std::uint32_t link) const { return levels_[link]; }
     /// The link that limits an active flow, after `update`; else kNone.
     [[nodiscard]] std::uint32_t bottleneck(std::uint32_t flow) const { return bottlenecks_[flow]; }
     [[nodiscard]] double rate(std::uint32_t flow) const {
-        return bottlenecks_[flow] == kNone ? 0.0 : links_[bottlenecks_[flow]].level;
+        return bottlenecks_[flow] == kNone ? 0.0 : levels_[bottlenecks_[flow]];
     }
     /// How many flows a link limits.
     [[nodiscard]] std::uint32_t limited(std::uint32_t link) const { return links_[link].own_count; }
@@ -132,40 +135,33 @@ private:
         }
         [[nodiscard]] double value() const { return most + rest; }
     };
-    /// What an update looks at of links around is in the first line of cache.
     struct alignas(64) Link {
         double capacity = 0.0;
-        double level = 0.0;
         Sum own;   ///< Σ a of the flows that it limits
-        Sum held;  ///< Σ a·x of those that others limit
         Sum free;  ///< Σ a of its flows that have no bottleneck, within an update
         double queued = std::numeric_limits<double>::infinity();  ///< its key in the queue
         std::uint32_t own_count = 0;
         std::uint32_t free_count = 0;
         bool is_touched = false;
         bool was_empty = true;          ///< limited nobody before the update
-        double most_held = 0.0;         ///< no flow that others limit has more, as a bound
         double level_before = 0.0;      ///< the update
         std::uint32_t noted_in = 0;     ///< the update that has noted `level_before`
         std::uint64_t released_at = 0;  ///< by clock_: when it last let go of those it limited
         std::uint64_t raised_at = 0;    ///< by clock_: when it last got a higher level at once
 
+        /// Σ a of those whose rate it may choose.
+        [[nodiscard]] double weight() const { return own.value() + free.value(); }
+    };
+    /// Those of a link that others limit. Of the links around, a change of a level reads and writes no more.
+    struct alignas(32) Others {
+        Sum held;                ///< Σ a·x
+        double most_held = 0.0;  ///< no one has more, as a bound
+        /// As long as they take no more, the link is in the queue early enough, or need not be in it.
+        double unheard_to = -std::numeric_limits<double>::infinity();
+
         /// Another flow is held by another link, at `rate`.
         void hold(double load, double rate) {
             held.add(load * rate);
-            most_held = std::max(most_held, rate);
-        }
-        /// One that is held has another rate.
-        void hold_at(double load, double before, double rate) {
-            const double term = load * rate;
-            const double old = load * before;
-            // The difference of two doubles is exact where neither is more than twice the other (Sterbenz).
-            if (old <= 2.0 * term && term <= 2.0 * old) {
-                held.add(term - old);
-            } else {
-                held.add(-old);
-                held.add(term);
-            }
             most_held = std::max(most_held, rate);
         }
     };
@@ -204,10 +200,12 @@ private:
     void set_free(std::uint32_t link, double load);
     void drop_free(std::uint32_t link, double load);
     /// Where a link is to be queued; infinite: not at all.
-    [[nodiscard]] double key_of(const Link& link) const;
+    [[nodiscard]] double key_of(std::uint32_t link) const;
     /// What those that others limit leave of it.
-    [[nodiscard]] static double left_of(const Link& link);
-    [[nodiscard]] static double filled_at(const Link& link);
+    [[nodiscard]] double left_of(std::uint32_t link) const;
+    [[nodiscard]] double filled_at(std::uint32_t link) const;
+    /// Notes what need not be heard of the others of a link.
+    void hear_of(std::uint32_t link);
     void queue_touched();
     void push(std::uint32_t link, double key);
     void settle(std::uint32_t link, double key);
@@ -220,6 +218,8 @@ private:
 
     double slack_;
     std::vector<Link> links_;
+    std::vector<double> levels_;                    // by link
+    std::vector<Others> others_;                    // by link
     std::vector<std::vector<Crossing>> crossings_;  // by link; those that it limits first
     std::vector<std::uint32_t> bottlenecks_;        // by flow
     std::vector<std::uint32_t> first_legs_{0};      // by flow
