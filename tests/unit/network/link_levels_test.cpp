@@ -135,21 +135,29 @@ TEST(LinkLevels, AStartCancelledBeforeTheUpdateChangesNothing) {
 }
 
 TEST(LinkLevels, WithSlackALevelWaitsUntilThereIsEnoughToGain) {
-    // 12 flows share a link of 132: 11 each. Without one there is 12 for each of 11, 9 % more, which is less
-    // than the 10 % that are let lie; without another 13.2, 20 % more.
-    LinkLevels levels = started({132.0}, std::vector<std::vector<ClassLeg>>(12, path({0})), 0.1);
-    EXPECT_EQ(levels.rate(0), 11.0);
-    levels.stop(11);
+    // 22 flows share a link of 396, of which a tenth is kept back: 18 · 0.9 = 16.2 each. Without one there is
+    // 396 / 21 = 18.86 for each, 16 % more, which is less than the 20 % that are let lie; without another
+    // 19.8, 22 % more.
+    LinkLevels levels = started({396.0}, std::vector<std::vector<ClassLeg>>(22, path({0})), 0.2);
+    EXPECT_DOUBLE_EQ(levels.rate(0), 16.2);
+    levels.stop(21);
     levels.update();
-    EXPECT_EQ(levels.rate(0), 11.0);
-    levels.stop(10);
+    EXPECT_DOUBLE_EQ(levels.rate(0), 16.2);
+    levels.stop(20);
     levels.update();
-    EXPECT_EQ(levels.rate(0), 13.2);
-    // One more has no room but what all give: 132 / 11.
-    levels.start(10);
+    EXPECT_DOUBLE_EQ(levels.rate(0), 19.8 * 0.9);
+    // What was kept back is there for two that start: 396 / 22 = 18 is more than 17.82.
+    levels.start(20);
+    levels.start(21);
     levels.update();
-    EXPECT_EQ(levels.rate(0), 12.0);
-    EXPECT_EQ(levels.rate(10), 12.0);
+    EXPECT_DOUBLE_EQ(levels.rate(0), 17.82);
+    EXPECT_EQ(levels.rate(21), levels.rate(0));
+    // One more has no room but what all give, and again a tenth is kept back: 396 / 23 · 0.9.
+    levels.add_flow(path({0}));
+    levels.start(22);
+    levels.update();
+    EXPECT_DOUBLE_EQ(levels.rate(0), 396.0 / 23 * 0.9);
+    EXPECT_EQ(levels.rate(22), levels.rate(0));
 }
 
 TEST(LinkLevels, AnotherLinkTakesOverWhereALevelRoseTooHigh) {

@@ -216,18 +216,19 @@ RC_GTEST_PROP(RateIntervalProperty, NothingIsFasterThanItsLink, ()) {
 }
 
 TEST(RateSlack, ALinkKeepsRatesUntilThereIsEnoughToGain) {
-    // 12 hosts send to host 0 at a twelfth of its port each. The 1,000 B of one end at 12 us. For the others
-    // there is 12/11 of what they have, 9 % more: they keep it and end their 12,000 B at 144 us. Exactly, 11
-    // times 11,000 B are left at 12 us, and end at 133 us.
-    std::vector<ReferenceMessage> messages{message(0_us, 1, 0, 1000_B)};
-    for (std::size_t source = 2; source <= 12; ++source) {
-        messages.push_back(message(0_us, source, 0, 12000_B));
+    // 24 hosts send to host 0, each at 0.95 / 24 of the 1,000 B/us of its port: half of the slack is kept
+    // back. The 950 B of one end at 24 us. For the others there is 24 / (23 · 0.95) of what they have, 9.8 %
+    // more: they keep it and end their 9,500 B at 240 us. Exactly, the port takes (950 + 23 · 9,500) B /
+    // 1,000 B/us = 219.45 us.
+    std::vector<ReferenceMessage> messages{message(0_us, 1, 0, 950_B)};
+    for (std::size_t source = 2; source <= 24; ++source) {
+        messages.push_back(message(0_us, source, 0, 9500_B));
     }
-    const Delivered approximate = deliver(star(13), Time(0), messages, 0.1);
-    const Delivered exact = deliver(star(13), Time(0), messages);
+    const Delivered approximate = deliver(star(25), Time(0), messages, 0.1);
+    const Delivered exact = deliver(star(25), Time(0), messages);
     for (std::size_t i = 1; i < messages.size(); ++i) {
-        EXPECT_EQ(approximate.times[i], 144_us + kPathLatency);
-        EXPECT_EQ(exact.times[i], 133_us + kPathLatency);
+        EXPECT_EQ(approximate.times[i], 240_us + kPathLatency);
+        EXPECT_EQ(exact.times[i], 219450_ns + kPathLatency);
     }
 }
 

@@ -94,6 +94,7 @@ LinkLevels::LinkLevels(std::vector<double> capacities, double slack)
       links_(capacities.size()),
       levels_(capacities.size()),
       others_(capacities.size()),
+      kept_(slack > 0.0 ? capacities.size() : 0),
       crossings_(capacities.size()),
       queue_(capacities.size()) {
     ASTROLABE_ASSERT(slack >= 0.0 && slack < 1.0, "slack is a part of a level");
@@ -227,14 +228,24 @@ double LinkLevels::key_of(std::uint32_t index) const {
 void LinkLevels::push(std::uint32_t link, double key) {
     links_[link].queued = key;
     queue_.set(link, key);
-    hear_of(link);
+    hear_of(link, false);
 }
 
-void LinkLevels::hear_of(std::uint32_t index) {
+void LinkLevels::hear_of(std::uint32_t index, bool keeps) {
     const Link& link = links_[index];
     const double weight = link.weight();
     others_[index].unheard_to =
         weight > 0.0 ? link.capacity - link.queued * weight : link.capacity * (1.0 + kSameLevel);
+    if (slack_ == 0.0) {
+        return;
+    }
+    kept_[index] = {-kInfinity, kInfinity};
+    if (keeps && weight > 0.0) {
+        const double filled = levels_[index] * weight;
+        others_[index].unheard_to = link.capacity - filled * (1.0 - kSameLevel);
+        kept_[index] = {link.capacity - filled * (1.0 + kSameLevel + slack_),
+                        levels_[index] * (1.0 + kSameLevel)};
+    }
 }
 
 void LinkLevels::queue_touched() {
@@ -244,7 +255,7 @@ void LinkLevels::queue_touched() {
         if (key < links_[link].queued) {
             push(link, key * (1.0 - kEarlier));
         } else {
-            hear_of(link);
+            hear_of(link, key == kInfinity && links_[link].queued == kInfinity);
         }
     }
     touched_.clear();
@@ -311,13 +322,14 @@ void LinkLevels::settle(std::uint32_t index, double key) {
     }
     if (rises && link.free_count == 0 && !is_of_update(link.raised_at)) {
         raised_at_ = link.raised_at = ++clock_;
-        give_level(index, fair);
+        give_level(index, fair * (1.0 - slack_ / 2));
     } else if (rises && link.released_at < raised_at_) {
         release(index);
     } else if (!has_level || falls || link.free_count > 0 ||
                others_[index].most_held > level * (1.0 + kSameLevel)) {
         // One that rounding put next to the last counts as the last, and one next to that of before as that.
         if (!has_level || falls) {
+            level *= 1.0 - slack_ / 2;
             if (std::abs(level - last_level_) <= kSameLevel * last_level_) {
                 level = last_level_;
             }
@@ -338,10 +350,8 @@ void LinkLevels::change_own(std::uint32_t index, double level) {
     const auto is_exact = [](double a, double b) { return a <= 2.0 * b && b <= 2.0 * a; };
     const bool is_more_exact = is_exact(before, level);
     const auto changed = [&](std::uint32_t link) {
-        Others& others = others_[link];
-        others.most_held = std::max(others.most_held, level);
-        if (others.held.most > others.unheard_to) {
-            others.unheard_to = kInfinity;  // until it is queued
+        others_[link].most_held = std::max(others_[link].most_held, level);
+        if (!is_unheard(link, level)) {
             touch(link);
         }
     };

@@ -40,10 +40,10 @@
 /// TwoSum), from which a term is taken away nearly as exactly as it was added: sums err by some 10^-30 of
 /// their largest value for each of their terms, so that a level hardly depends on the history of its link.
 ///
-/// Slack. With `slack` ε > 0 a link whose level could rise by less than the part ε of it keeps it. Every link
-/// that limits a flow is then full to the part 1 - ε at least, and no link is ever given more than it has:
-/// the rates are the max-min fair ones of a network in which the rate of each link lies between (1 - ε)·C_l
-/// and C_l.
+/// Slack. With `slack` ε > 0 a link gives a level that fills it but for the part ε/2, and keeps it until it
+/// would be given more than it has or could give each the part ε more. Every link that limits a flow is then
+/// full to the part 1 - ε at least: the rates are the max-min fair ones of a network in which the rate of
+/// each link lies between (1 - ε)·C_l and C_l.
 ///
 /// Complexity of an update: O(legs) for flows that are alone; else, for each link that gets another level,
 /// the legs of the flows that it limits, and O(log links) for each link there that is queued. A link on which
@@ -165,6 +165,11 @@ private:
             most_held = std::max(most_held, rate);
         }
     };
+    /// With slack, of a link that keeps its level: it need not be looked at either, as long as …
+    struct Kept {
+        double held_from;  ///< … they take no less, …
+        double rate_to;    ///< … and no one has more
+    };
     struct Leg {
         double load;
         std::uint32_t link;
@@ -204,8 +209,13 @@ private:
     /// What those that others limit leave of it.
     [[nodiscard]] double left_of(std::uint32_t link) const;
     [[nodiscard]] double filled_at(std::uint32_t link) const;
-    /// Notes what need not be heard of the others of a link.
-    void hear_of(std::uint32_t link);
+    /// Notes what need not be heard of the others of a link; `keeps`: it is not to be queued.
+    void hear_of(std::uint32_t link, bool keeps);
+    [[nodiscard]] bool is_unheard(std::uint32_t link, double rate) const {
+        const Others& others = others_[link];
+        return others.held.most <= others.unheard_to &&
+               (slack_ == 0.0 || (others.held.most >= kept_[link].held_from && rate <= kept_[link].rate_to));
+    }
     void queue_touched();
     void push(std::uint32_t link, double key);
     void settle(std::uint32_t link, double key);
@@ -220,6 +230,7 @@ private:
     std::vector<Link> links_;
     std::vector<double> levels_;                    // by link
     std::vector<Others> others_;                    // by link
+    std::vector<Kept> kept_;                        // by link; with slack only
     std::vector<std::vector<Crossing>> crossings_;  // by link; those that it limits first
     std::vector<std::uint32_t> bottlenecks_;        // by flow
     std::vector<std::uint32_t> first_legs_{0};      // by flow
