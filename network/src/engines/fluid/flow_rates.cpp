@@ -50,20 +50,23 @@ Time FlowRates::completion(std::uint32_t index) const {
     return end_of({connection.since, connection.work, connection.rate, connection.whole}, connection.latency);
 }
 
+double FlowRates::pace_at(double rate) {
+    return kPacePerBit / rate;
+}
+
 Time FlowRates::end_of(const Service& service, Time latency) {
-    if (service.rate <= 0.0) {
-        return Time::max();
-    }
-    const double pace = kPacePerBit / service.rate;
+    return service.rate <= 0.0 ? Time::max() : end_of(service, pace_at(service.rate), latency);
+}
+
+Time FlowRates::end_of(const Service& service, double pace, Time latency) {
     const double duration = service.work * pace;
     const double limit = static_cast<double>((Time::max() - service.since - latency).count());
     if (duration >= limit * (1.0 - 0x1p-50)) {
         return Time::max();
     }
-    const double floor = std::floor(duration);
-    const double excess = duration - floor;
+    auto picoseconds = static_cast<std::int64_t>(duration);
+    const double excess = duration - static_cast<double>(picoseconds);
     const double tolerance = rounding_tolerance(duration);
-    auto picoseconds = static_cast<std::int64_t>(floor);
     if (excess > tolerance && excess < 1.0 - tolerance) {
         ++picoseconds;
     } else if (service.whole) {

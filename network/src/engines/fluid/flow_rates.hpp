@@ -182,6 +182,9 @@ protected:
     /// When that is done; Time::max(): never, or so late that what takes `latency` more arrives after the end
     /// of time.
     [[nodiscard]] static Time end_of(const Service& service, Time latency);
+    /// The same, where the picoseconds that a byte takes at its rate, which is not 0, are known.
+    [[nodiscard]] static Time end_of(const Service& service, double pace, Time latency);
+    [[nodiscard]] static double pace_at(double rate);
     /// Bytes.
     [[nodiscard]] static double served_at(double rate, Time duration);
     /// Of a connection whose rate has been the same since `since`.

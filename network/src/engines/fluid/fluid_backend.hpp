@@ -237,7 +237,6 @@ private:
     /// Whether all messages that are outstanding are the forwarder's, on the hops.
     [[nodiscard]] bool forwards_all();
     void expect_no_less(Bytes least);
-    void put_on_hop(ForwardingHop& hop, const ForwardingHop::Message& message);
     void begin_ahead();
     void end_ahead();
     /// False: it is not one to forward, and the run is no longer ahead.

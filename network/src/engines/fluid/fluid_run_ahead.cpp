@@ -131,13 +131,6 @@ void FluidBackend::expect_no_less(Bytes least) {
     }
 }
 
-void FluidBackend::put_on_hop(ForwardingHop& hop, const ForwardingHop::Message& message) {
-    hop.messages.push(message);
-    if (message.ends) {
-        hop.endings.push(hop.delivery_of(message));
-    }
-}
-
 void FluidBackend::begin_ahead() {
     is_ahead_ = true;
     delayed_.take_out([](const DelayedEvent& event) { return !event.deliveries.empty(); },
@@ -149,8 +142,8 @@ void FluidBackend::begin_ahead() {
                               in_flight_.remove(number);
                               ForwardingHop& hop =
                                   hops_[hop_from_[connections_[message.connection].source.index()]];
-                              put_on_hop(hop, {message.token, message.size, time - hop.latency,
-                                               message.sent_as, forwarder_->forwarded(message.token)->ends});
+                              hop.put(message.token, message.size, time - hop.latency, message.sent_as,
+                                      forwarder_->forwarded(message.token)->ends);
                               ++hop.on_wire;
                           }
                       });
@@ -160,8 +153,8 @@ void FluidBackend::begin_ahead() {
             const MessageQueues::Waiting message = take_first(connection);
             const Time end =
                 is_first ? ahead_[i].last_end : rates_by_link_->serve_ahead(ahead_[i], message.size, now_);
-            put_on_hop(hops_[i], {message.token, message.size, end, message.sent_as,
-                                  forwarder_->forwarded(message.token)->ends});
+            hops_[i].put(message.token, message.size, end, message.sent_as,
+                         forwarder_->forwarded(message.token)->ends);
         }
     }
 }
@@ -182,8 +175,7 @@ bool FluidBackend::send_ahead(const Message& message) {
     }
     const Time end =
         rates_by_link_->serve_ahead(ahead_[static_cast<std::size_t>(hop - hops_.data())], message.size, now_);
-    put_on_hop(*hop,
-               {message.token, message.size, end, static_cast<std::uint32_t>(sent_++), forwarded->ends});
+    hop->put(message.token, message.size, end, static_cast<std::uint32_t>(sent_++), forwarded->ends);
     return true;
 }
 
@@ -241,8 +233,8 @@ void FluidBackend::forward_until(Time until) {
                                  "messages are forwarded on the hops that were named");
                 ++forwarded_;
                 const Time end = rates_by_link_->serve_ahead(ahead_[hop.next], caused.size, time);
-                put_on_hop(hops_[hop.next], {caused.token, caused.size, end,
-                                             static_cast<std::uint32_t>(sent_++), caused.ends});
+                hops_[hop.next].put(caused.token, caused.size, end, static_cast<std::uint32_t>(sent_++),
+                                    caused.ends);
             }
         }
     }

@@ -20,11 +20,20 @@ struct ForwardingHop {
         bool ends = false;  ///< its delivery is notified
     };
 
-    [[nodiscard]] Time delivery_of(const Message& message) const {
-        return message.end == Time::max() ? Time::max() : message.end + latency;
-    }
+    [[nodiscard]] Time delivery_at(Time end) const { return end == Time::max() ? end : end + latency; }
     [[nodiscard]] Time next_delivery() const {
-        return messages.empty() ? Time::max() : delivery_of(messages.front());
+        return messages.empty() ? Time::max() : delivery_at(messages.front().end);
+    }
+    void put(std::uint64_t token, Bytes size, Time end, std::uint32_t sent_as, bool ends) {
+        Message& message = messages.add();
+        message.token = token;
+        message.size = size;
+        message.end = end;
+        message.sent_as = sent_as;
+        message.ends = ends;
+        if (ends) {
+            endings.push(delivery_at(end));
+        }
     }
 
     std::uint32_t connection = 0;

@@ -34,6 +34,12 @@ void LevelRates::Virtual::advance(double bytes) {
     }
 }
 
+void LevelRates::Virtual::advance(Bytes bytes) {
+    if (__builtin_add_overflow(whole, bytes.count(), &whole)) {
+        whole = std::numeric_limits<std::int64_t>::max();
+    }
+}
+
 double LevelRates::Virtual::since(const Virtual& earlier) const {
     return static_cast<double>(whole - earlier.whole) + (part - earlier.part);
 }
@@ -296,6 +302,7 @@ LevelRates::Ahead LevelRates::go_ahead(std::uint32_t index) const {
         ahead.service = service(index, clock);
         ahead.end = courses_[index].end;
         ahead.is_on_clock = courses_[index].changes != clock.changes;
+        ahead.pace = pace_at(ahead.service.rate);
         ahead.last_end = end_of(ahead.service, connections_[index].latency);
     }
     return ahead;
@@ -304,7 +311,7 @@ LevelRates::Ahead LevelRates::go_ahead(std::uint32_t index) const {
 Time LevelRates::serve_ahead(Ahead& ahead, Bytes size, Time sent) {
     const auto work = static_cast<double>(size.count());
     if (sent < ahead.last_end) {
-        ahead.end.advance(work);
+        ahead.end.advance(size);
         ahead.service.work = ahead.is_on_clock ? std::max(0.0, ahead.end.since(clocks_[ahead.link].at))
                                                : ahead.service.work + work;
     } else {
@@ -318,14 +325,15 @@ Time LevelRates::serve_ahead(Ahead& ahead, Bytes size, Time sent) {
             clock.rate = ahead.rate;
             clock.known_end = Time();
             ++clock.changes;
+            ahead.pace = pace_at(ahead.rate);
         }
         ahead.end = at(clocks_[ahead.link], sent);
-        ahead.end.advance(work);
+        ahead.end.advance(size);
         ahead.is_on_clock = false;
         ahead.service = {sent, work, clocks_[ahead.link].rate, false};
     }
     ahead.service.whole = is_whole(ahead.service.rate) && is_whole(ahead.service.work);
-    ahead.last_end = end_of(ahead.service, connections_[ahead.connection].latency);
+    ahead.last_end = end_of(ahead.service, ahead.pace, connections_[ahead.connection].latency);
     return ahead.last_end;
 }
 

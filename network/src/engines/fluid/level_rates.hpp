@@ -79,6 +79,7 @@ private:
         double part = 0.0;  ///< 0 <= part < 1
 
         void advance(double bytes);
+        void advance(Bytes bytes);
         [[nodiscard]] double since(const Virtual& earlier) const;
         friend auto operator<=>(const Virtual&, const Virtual&) = default;
     };
@@ -140,6 +141,7 @@ struct LevelRates::Ahead {
 private:
     friend class LevelRates;
     Service service;               // until the last end
+    double pace = 0.0;             // of its rate: ps for a byte
     Virtual end;                   // of it, on `link`
     std::uint32_t link = kNoLink;  // that limits it now
     LinkLevels::Limit limit{};     // when it starts again

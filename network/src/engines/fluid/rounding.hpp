@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace astrolabe::network {
 
@@ -11,7 +12,8 @@ namespace astrolabe::network {
 inline constexpr double kExactIntegers = 0x1p53;
 
 [[nodiscard]] inline bool is_whole(double value) {
-    return value < kExactIntegers && value == std::floor(value);
+    return std::abs(value) < kExactIntegers &&
+           value == static_cast<double>(static_cast<std::int64_t>(value));
 }
 
 /// A duration so little above a picosecond counts as that picosecond. At least what a microsecond allows: the

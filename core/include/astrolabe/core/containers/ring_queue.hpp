@@ -20,12 +20,14 @@ public:
         return slots_[(first_ + i) & (slots_.size() - 1)];
     }
 
-    void push(const T& item) {
+    void push(const T& item) { add() = item; }
+    /// A place behind all others, which holds anything: to be written member by member where an item is made
+    /// only for the queue. A copy of one just written waits until all of it is out of the store buffer.
+    [[nodiscard]] T& add() {
         if (size_ == slots_.size()) {
             grow();
         }
-        slots_[(first_ + size_) & (slots_.size() - 1)] = item;
-        ++size_;
+        return slots_[(first_ + size_++) & (slots_.size() - 1)];
     }
     void pop() {
         first_ = (first_ + 1) & (slots_.size() - 1);
