@@ -12,6 +12,9 @@ namespace {
 /// Messages between two progress signals: often enough for a progress line, too seldom to cost anything.
 constexpr std::uint64_t kDeliveriesPerBeat = 4096;
 
+/// A host on more rings than that is left to events.
+constexpr std::uint32_t kMostHopsFromHost = 16;
+
 // A token names a chunk, a position and an action: of a message, the sender and its send.
 constexpr unsigned kPositionBits = 20;
 constexpr unsigned kChunkBits = 64 - kActionBits - kPositionBits;
@@ -92,6 +95,7 @@ ChunkIndex ChunkEngine::open(const Description& description) {
     chunk.traffic_class = description.traffic_class;
     chunk.uses_circuits = description.uses_circuits;
     chunk.representatives = description.representatives;
+    chunk.named_in = 0;
     chunk.started = 0;
     chunk.finished = 0;
     description.schedule->write_initial_state(description.representatives, chunk.state);
@@ -165,63 +169,100 @@ bool ChunkEngine::is_forwarded(const Chunk& chunk) {
            !chunk.uses_circuits && chunk.sizes.pairs == nullptr && chunk.sizes.unit > 0;
 }
 
+ChunkEngine::Ring ChunkEngine::ring_of(const Chunk& chunk) {
+    return {chunk.hosts, chunk.representatives, *chunk.schedule->forward_stride()};
+}
+
+bool ChunkEngine::is_named(const Chunk& chunk) const {
+    // Most often it is the ring of the chunk before.
+    return chunk.named_in == asked_ ||
+           std::find(rings_.rbegin(), rings_.rend(), ring_of(chunk)) != rings_.rend();
+}
+
+std::uint32_t ChunkEngine::hop_between(network::HostId source, network::HostId destination) {
+    if (source.index() >= hop_from_.size()) {
+        hop_from_.resize(source.index() + 1, kNone);
+    }
+    std::uint32_t& last = hop_from_[source.index()];
+    std::uint32_t count = 0;
+    for (std::uint32_t hop = last; hop != kNone; hop = same_source_[hop], ++count) {
+        if (hops_[hop].destination == destination) {
+            return hop;
+        }
+    }
+    if (count == kMostHopsFromHost) {
+        return kNone;
+    }
+    same_source_.push_back(last);
+    last = static_cast<std::uint32_t>(hops_.size());
+    hops_.push_back({source, destination, kNone});
+    return last;
+}
+
 bool ChunkEngine::add_hops(const Chunk& chunk) {
     const Position stride = *chunk.schedule->forward_stride();
+    ring_hops_.clear();
     for (Position position = 0; position < chunk.representatives; ++position) {
-        const Hop hop{chunk.hosts[position], chunk.hosts[chunk.schedule->resolve(position, stride)]};
-        const std::size_t most = std::max(hop.source.index(), hop.destination.index());
-        if (most >= hop_from_.size()) {
-            hop_from_.resize(most + 1, kNone);
-            has_hop_to_.resize(most + 1, false);
-        }
-        std::uint32_t& known = hop_from_[hop.source.index()];
-        if (known == kNone && !has_hop_to_[hop.destination.index()]) {
-            known = static_cast<std::uint32_t>(hops_.size());
-            has_hop_to_[hop.destination.index()] = true;
-            hops_.push_back(hop);
-        } else if (known == kNone || hops_[known].destination != hop.destination) {
+        const Position next = chunk.schedule->resolve(position, stride);
+        ring_hops_.push_back(hop_between(chunk.hosts[position], chunk.hosts[next]));
+        if (ring_hops_.back() == kNone) {
             return false;
         }
+    }
+    for (Position position = 0; position < chunk.representatives; ++position) {
+        std::uint32_t& next = hops_[ring_hops_[position]].next;
+        const std::uint32_t goes_on = ring_hops_[chunk.schedule->resolve(position, stride)];
+        if (next != kNone && next != goes_on) {
+            return false;
+        }
+        next = goes_on;
     }
     return true;
 }
 
 std::span<const network::Forwarder::Hop> ChunkEngine::hops() {
     hops_.clear();
+    rings_.clear();
+    ++asked_;
     if (ties_.is_on() || copy_time_ > Time(0) || pays_receptions_ || costs_.has_rendezvous()) {
         return hops_;
     }
     std::ranges::fill(hop_from_, kNone);
-    has_hop_to_.assign(has_hop_to_.size(), false);
-    const Chunk* last = nullptr;
+    same_source_.clear();
     for (const std::unique_ptr<Chunk>& chunk : chunks_) {
-        if (!is_forwarded(*chunk) ||
-            (last != nullptr && last->hosts == chunk->hosts &&
-             last->schedule->forward_stride() == chunk->schedule->forward_stride())) {
+        if (!is_forwarded(*chunk)) {
             continue;
         }
-        if (!add_hops(*chunk)) {
-            hops_.clear();
-            return hops_;
+        if (!is_named(*chunk)) {
+            rings_.push_back(ring_of(*chunk));
+            if (!add_hops(*chunk)) {
+                hops_.clear();
+                return hops_;
+            }
         }
-        last = chunk.get();
+        chunk->named_in = asked_;
     }
     return hops_;
 }
 
 std::optional<network::Forwarder::Forwarded> ChunkEngine::forwarded(std::uint64_t token) const {
     const Chunk& chunk = *chunks_[chunk_of(token)];
-    if (!is_forwarded(chunk)) {
+    if (!is_forwarded(chunk) || !is_named(chunk)) {
         return std::nullopt;
     }
     const std::uint32_t receive = chunk.schedule->action(action_of(token)).match;
     return Forwarded{Bytes(chunk.sizes.unit), chunk.schedule->sent_after(receive) == kNone};
 }
 
-network::Forwarder::Caused ChunkEngine::forward(std::uint64_t token) {
-    if (++delivered_ % kDeliveriesPerBeat == 0) {
+void ChunkEngine::forward(std::span<const std::uint64_t> tokens, std::span<Caused> caused) {
+    if (delivered_ / kDeliveriesPerBeat != (delivered_ + tokens.size()) / kDeliveriesPerBeat) {
         continuation_.beat();
     }
+    delivered_ += tokens.size();
+    std::ranges::transform(tokens, caused.begin(), [this](std::uint64_t token) { return forward(token); });
+}
+
+network::Forwarder::Caused ChunkEngine::forward(std::uint64_t token) {
     // As `deliver` and what follows from it, of which one thing alone can happen.
     const ChunkIndex index = chunk_of(token);
     Chunk& chunk = *chunks_[index];

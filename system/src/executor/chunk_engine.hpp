@@ -61,6 +61,7 @@ struct Chunk {
     std::uint32_t label = 0;  // of its messages
     std::uint8_t traffic_class = 0;
     bool uses_circuits = false;
+    std::uint32_t named_in = 0;    // ChunkEngine::asked_ when the hops of its ring were last named
     Position representatives = 0;  // positions with state
     Position started = 0;
     Position finished = 0;
@@ -109,7 +110,7 @@ public:
 
     [[nodiscard]] std::span<const Hop> hops() override;
     [[nodiscard]] std::optional<Forwarded> forwarded(std::uint64_t token) const override;
-    [[nodiscard]] Caused forward(std::uint64_t token) override;
+    void forward(std::span<const std::uint64_t> tokens, std::span<Caused> caused) override;
 
     [[nodiscard]] std::uint64_t messages_sent() const { return sent_; }
     [[nodiscard]] std::uint64_t messages_delivered() const { return delivered_; }
@@ -163,11 +164,25 @@ private:
     [[nodiscard]] static Position representative_of(const Chunk& chunk, Position position) {
         return position < chunk.representatives ? position : position % chunk.representatives;
     }
+    struct Ring {
+        const network::HostId* hosts = nullptr;
+        Position ranks = 0;
+        Position stride = 0;
+        friend bool operator==(const Ring&, const Ring&) = default;
+    };
     /// Whether its messages are, while end points cost nothing.
     [[nodiscard]] static bool is_forwarded(const Chunk& chunk);
-    /// Adds the pairs that it sends on to `hops_`, if they are not there. False: a host would send on two of
-    /// them, or receive.
+    /// Of one that is forwarded.
+    [[nodiscard]] static Ring ring_of(const Chunk& chunk);
+    /// Whether its hops are among those that were last asked for.
+    [[nodiscard]] bool is_named(const Chunk& chunk) const;
+    /// The number of a pair in `hops_`, where it is added if it is not there; kNone: it would be one too
+    /// many.
+    [[nodiscard]] std::uint32_t hop_between(network::HostId source, network::HostId destination);
+    /// Adds the pairs that it sends on. False: not all that comes over one of them goes on over one other, or
+    /// a host sends on too many.
     [[nodiscard]] bool add_hops(const Chunk& chunk);
+    [[nodiscard]] Caused forward(std::uint64_t token);
     void begin(ChunkIndex index, Position position);
     void deliver(std::uint64_t token);
     void deliver_empty();
@@ -235,9 +250,12 @@ private:
     Time open_time_;
     std::vector<RingQueue<network::Message>> copies_;  // by host; the first is in the copy engine
 
-    std::vector<Hop> hops_;                // when they were last asked for
-    std::vector<std::uint32_t> hop_from_;  // by host: which of these it is the source of; kNone
-    std::vector<bool> has_hop_to_;         // by host
+    std::vector<Hop> hops_;                   // when they were last asked for
+    std::vector<std::uint32_t> hop_from_;     // by host: the last of these that it is the source of; kNone
+    std::vector<std::uint32_t> same_source_;  // by hop: one before with that source; kNone
+    std::vector<Ring> rings_;                 // that these are of
+    std::uint32_t asked_ = 0;                 // how often they were asked for
+    std::vector<std::uint32_t> ring_hops_;    // by position
     Bytes request_bytes_;
     std::uint64_t sent_ = 0;
     std::uint64_t delivered_ = 0;

@@ -1,6 +1,7 @@
 // The fluid engine ahead of its events (forwarder.hpp): what happens, happens when events would have made it.
 #include "network/src/engines/fluid/fluid_backend.hpp"
 #include "network/src/topologies/flat.hpp"
+#include "network/src/topologies/fully_connected.hpp"
 #include "random_fabrics.hpp"
 #include "random_seed.hpp"
 
@@ -30,13 +31,13 @@ struct Chain {
     Bytes size;
 };
 
-/// What chains do on a ring of hosts, a step of `stride` apart, and messages across it. All of it follows
+/// What chains do on rings of hosts, of one stride each, and messages across them. All of it follows
 /// from a seed and the numbers of chains, not from the order in which things of one instant are notified.
 class Chains final : public Forwarder {
 public:
     struct Plan {
         std::size_t hosts = 2;
-        std::size_t stride = 1;
+        std::vector<std::size_t> strides{1};  ///< of the rings
         std::uint64_t seed = 0;
         std::uint32_t chains = 10;
         bool crosses = false;  ///< messages of other pairs, or of the same and not forwarded
@@ -49,8 +50,12 @@ public:
           plan_(plan),
           stranger_(*this),
           timer_(*this) {
-        for (std::size_t host = 0; host < plan.hosts; ++host) {
-            hops_.push_back({HostId(host), HostId((host + plan.stride) % plan.hosts)});
+        for (const std::size_t stride : plan.strides) {
+            const std::size_t first = hops_.size();
+            for (std::size_t host = 0; host < plan.hosts; ++host) {
+                const std::size_t next = (host + stride) % plan.hosts;
+                hops_.push_back({HostId(host), HostId(next), static_cast<std::uint32_t>(first + next)});
+            }
         }
     }
 
@@ -92,10 +97,11 @@ public:
         const Chain& chain = chains_.at(token >> 32);
         return Forwarded{chain.size - Bytes(1), static_cast<std::uint32_t>(token) + 1 == chain.hops};
     }
-    [[nodiscard]] Caused forward(std::uint64_t token) override {
-        const Chain& chain = chains_.at(token >> 32);
-        const auto hop = static_cast<std::uint32_t>(token) + 1;
-        return {size_of(token + 1), token + 1, hop + 1 == chain.hops};
+    void forward(std::span<const std::uint64_t> tokens, std::span<Caused> caused) override {
+        for (std::size_t i = 0; i < tokens.size(); ++i) {
+            const auto hop = static_cast<std::uint32_t>(tokens[i]) + 1;
+            caused[i] = {size_of(tokens[i] + 1), tokens[i] + 1, hop + 1 == chains_.at(tokens[i] >> 32).hops};
+        }
     }
 
     /// When what was notified, in the order of time and of what.
@@ -134,9 +140,11 @@ private:
         return chains_.at(token >> 32).size - Bytes(static_cast<std::int64_t>(token % 2));
     }
     void send(std::uint64_t token) {
-        const std::size_t from =
-            (chains_.at(token >> 32).first + (token & 0xffffffffU) * plan_.stride) % plan_.hosts;
-        backend_.send({hops_[from].source, hops_[from].destination, size_of(token), this, token});
+        const Chain& chain = chains_.at(token >> 32);
+        const std::size_t ring = (token >> 32) % plan_.strides.size();
+        const std::size_t from = (chain.first + (token & 0xffffffffU) * plan_.strides[ring]) % plan_.hosts;
+        const Hop& hop = hops_[ring * plan_.hosts + from];
+        backend_.send({hop.source, hop.destination, size_of(token), this, token});
     }
 
     FluidBackend& backend_;
@@ -199,11 +207,25 @@ std::shared_ptr<const Fabric> one_switch(std::size_t hosts, const HostLinkParame
 
 TEST(RunAhead, ForwardsMostOfARing) {
     // Chains of up to 200 hops; each pair of hosts must have had a message first.
-    const Chains::Plan plan{.hosts = 16, .stride = 1, .seed = 5, .chains = 40, .crosses = false};
+    const Chains::Plan plan{.hosts = 16, .seed = 5, .chains = 40, .crosses = false};
     const std::shared_ptr<const Fabric> fabric = one_switch(16, {100_Gbps, 500_ns});
     const Outcome ahead = run(fabric, plan, true);
     expect_same(ahead, run(fabric, plan, false));
     EXPECT_GT(ahead.forwarded, ahead.messages * 9 / 10);
+}
+
+TEST(RunAhead, ForwardsMostOfSeveralRingsWhereEachHasLinksOfItsOwn) {
+    const Chains::Plan plan{.hosts = 8, .strides = {1, 3, 7}, .seed = 6, .chains = 60, .crosses = false};
+    const std::shared_ptr<const Fabric> each_pair =
+        build_fully_connected({.hosts = 8, .link = {100_Gbps, 500_ns}});
+    const Outcome ahead = run(each_pair, plan, true);
+    expect_same(ahead, run(each_pair, plan, false));
+    EXPECT_GT(ahead.forwarded, ahead.messages * 9 / 10);
+    // On one switch rings share the links of hosts.
+    const std::shared_ptr<const Fabric> shared = one_switch(8, {100_Gbps, 500_ns});
+    const Outcome by_events = run(shared, plan, true);
+    expect_same(by_events, run(shared, plan, false));
+    EXPECT_EQ(by_events.forwarded, 0U);
 }
 
 TEST(RunAhead, MessagesOfLessThanAPicosecondAreLeftToEvents) {
@@ -211,7 +233,7 @@ TEST(RunAhead, MessagesOfLessThanAPicosecondAreLeftToEvents) {
     // what is sent at a delivery can arrive at once. Of 50 bytes, 4 ps, all are far enough apart.
     for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
         for (const Time latency : {Time(0), Time(1), 500_ns}) {
-            Chains::Plan plan{.hosts = 8, .stride = 1, .seed = seed, .chains = 40, .crosses = true};
+            Chains::Plan plan{.hosts = 8, .seed = seed, .chains = 40, .crosses = true};
             plan.common = Bytes(50);
             plan.largest = Bytes(200);
             const auto fabric = one_switch(8, {Bandwidth(100'000'000'000'000), latency});
@@ -222,11 +244,21 @@ TEST(RunAhead, MessagesOfLessThanAPicosecondAreLeftToEvents) {
 
 RC_GTEST_PROP(RunAheadProperty, HappensWhenEventsWouldHaveMadeIt, ()) {
     Random random(random_seed());
-    const std::shared_ptr<const Fabric> fabric = random_static_fabric(random);
+    const bool is_meshed = pick(random, 0, 1) == 0;
+    const std::shared_ptr<const Fabric> fabric =
+        is_meshed ? build_fully_connected({.hosts = pick(random, 4, 12), .link = random_link(random)})
+                  : random_static_fabric(random);
     Chains::Plan plan;
     plan.hosts = fabric->host_count();
     // Round all hosts or some of them, or back and forth.
-    plan.stride = static_cast<std::size_t>(pick(random, 1, static_cast<std::int64_t>(plan.hosts) - 1));
+    const std::int64_t rings = is_meshed ? pick(random, 1, 3) : 1;
+    const std::int64_t last = static_cast<std::int64_t>(plan.hosts) - 1;
+    plan.strides.clear();
+    for (std::int64_t ring = 0; ring < rings; ++ring) {
+        // Each another one.
+        plan.strides.push_back(
+            static_cast<std::size_t>(pick(random, ring * last / rings + 1, (ring + 1) * last / rings)));
+    }
     plan.seed = random();
     plan.chains = static_cast<std::uint32_t>(pick(random, 1, 3 * static_cast<std::int64_t>(plan.hosts)));
     plan.crosses = pick(random, 0, 1) == 0;
@@ -238,6 +270,7 @@ RC_GTEST_PROP(RunAheadProperty, HappensWhenEventsWouldHaveMadeIt, ()) {
     RC_ASSERT(ahead.delivered == events.delivered);
     RC_ASSERT(ahead.end == events.end);
     RC_CLASSIFY(ahead.forwarded > 0, "ahead");
+    RC_CLASSIFY(ahead.forwarded > 0 && rings > 1, "ahead on several rings");
 }
 
 }  // namespace

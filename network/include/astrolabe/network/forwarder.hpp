@@ -3,10 +3,10 @@
 ///
 /// Model. In a collective on a ring every message that a rank receives makes it send the next one to its
 /// neighbour, and nothing else, thousands of times in a row. While that holds, and while no two of the pairs
-/// of hosts share a link, what a host sends depends on what one neighbour has sent, and on nothing else. So a
-/// backend that knows the rate of each pair need not follow all of them from instant to instant: it computes
-/// what one pair delivers for a while, then the next pair, without an event for any message. Times are those
-/// that events would give.
+/// of hosts share a link, what a host sends on such a *hop* depends on what has come over one other hop, and
+/// on nothing else. A host may be on several rings, each with hops of its own. So a backend that knows the
+/// rate of each pair need not follow all of them from instant to instant: it computes what one pair delivers
+/// for a while, then the next pair, without an event for any message. Times are those that events would give.
 ///
 /// Example. A ring of 4 hosts, 1 MB on each of its pairs at 100 Gbit/s, 1 us of latency, 6 steps: the
 /// deliveries at 81, 162, 243, 324 and 405 us cause one message each, and those at 486 us end the collective.
@@ -25,9 +25,11 @@ namespace astrolabe::network {
 
 class Forwarder : public NotificationHandler {
 public:
+    /// A pair of hosts; what comes over it goes on over hop `next`.
     struct Hop {
         HostId source;
         HostId destination;
+        std::uint32_t next = 0;
     };
     /// A message whose delivery causes one message at most, from the host that receives it, and nothing else.
     struct Forwarded {
@@ -41,14 +43,15 @@ public:
         bool ends = false;
     };
 
-    /// The pairs of hosts between which messages may be forwarded now: no host is the source of two, or the
-    /// destination of two. Empty: none are. Valid until the next call. O(hosts, and collectives under way).
+    /// Between which messages may be forwarded now, each once. Empty: none are. Valid until the next call.
+    /// O(hops, and collectives under way).
     [[nodiscard]] virtual std::span<const Hop> hops() = 0;
     /// Of a message of now, by its token. Nothing: it is not one of these.
     [[nodiscard]] virtual std::optional<Forwarded> forwarded(std::uint64_t token) const = 0;
-    /// In the place of `notify`, of a forwarded message that does not end. Deliveries of one pair come in
-    /// their order, those of different pairs in any; none is later than what is notified next.
-    [[nodiscard]] virtual Caused forward(std::uint64_t token) = 0;
+    /// In the place of `notify`, of forwarded messages of one hop that do not end: `caused` is as long.
+    /// Deliveries of one hop come in their order, those of different hops in any; none is later than what is
+    /// notified next.
+    virtual void forward(std::span<const std::uint64_t> tokens, std::span<Caused> caused) = 0;
 
 protected:
     ~Forwarder() = default;

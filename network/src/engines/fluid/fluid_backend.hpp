@@ -287,7 +287,7 @@ private:
     std::uint64_t forwarded_ = 0;
     std::vector<ForwardingHop> hops_;
     std::vector<LevelRates::Ahead> ahead_;  // by hop
-    std::vector<std::uint32_t> hop_from_;   // by host
+    std::vector<std::uint32_t> hop_of_;     // by connection; kNone: it is none
     Time now_;
     bool stop_requested_ = false;
     std::uint64_t sent_ = 0;

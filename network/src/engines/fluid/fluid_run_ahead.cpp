@@ -15,6 +15,7 @@
 #include "fluid_backend.hpp"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 #include <astrolabe/core/assert.hpp>
@@ -25,6 +26,9 @@ namespace {
 
 /// Picoseconds that a byte takes at 1 bit/s.
 constexpr double kBytePace = 8.0 * static_cast<double>(kPicosecondsPerSecond);
+
+/// Their states come from memory side by side.
+constexpr std::size_t kForwardedAtOnce = 64;
 
 /// A span is worth its cost with a message for so many hops.
 constexpr std::size_t kHopsPerMessage = 8;
@@ -44,20 +48,19 @@ bool FluidBackend::goes_ahead() {
     if (forwarder_ == nullptr || rates_by_link_ == nullptr || events_ < ahead_again_at_) {
         return false;
     }
-    const std::size_t hosts = fabric().host_count();
     // To ask costs a fraction of so many events.
-    ahead_again_at_ = events_ + 4 * hosts + outstanding_messages() / 8;
-    if (rates_by_link_->active_count() > hosts) {
-        return false;
-    }
+    ahead_again_at_ = events_ + 4 * fabric().host_count() + outstanding_messages() / 8;
     const std::span<const Forwarder::Hop> hops = forwarder_->hops();
-    return outstanding_messages() * kHopsPerMessage >= std::max(hops.size(), std::size_t{1}) &&
-           find_hops(hops) && forwards_all();
+    return rates_by_link_->active_count() <= hops.size() &&
+           outstanding_messages() * kHopsPerMessage >= hops.size() && find_hops(hops) && forwards_all();
 }
 
 bool FluidBackend::find_hops(std::span<const Forwarder::Hop> hops) {
+    for (const ForwardingHop& hop : hops_) {
+        hop_of_[hop.connection] = ForwardingHop::kNone;
+    }
+    hop_of_.resize(connections_.size(), ForwardingHop::kNone);
     hops_.resize(hops.size());
-    hop_from_.assign(fabric().host_count(), ForwardingHop::kNone);
     ahead_.clear();
     std::vector<std::uint32_t> connections;
     for (std::uint32_t i = 0; i < hops.size(); ++i) {
@@ -65,27 +68,25 @@ bool FluidBackend::find_hops(std::span<const Forwarder::Hop> hops) {
         if (index == HostPairIndex::kNone || connections_[index].state == State::kNowhere) {
             return false;
         }
+        ASTROLABE_ASSERT(hop_of_[index] == ForwardingHop::kNone, "a hop is named once");
+        hop_of_[index] = i;
         ForwardingHop& hop = hops_[i];
         hop.connection = index;
+        hop.next = hops[i].next;
         hop.latency = connections_[index].latency;
         hop.least_service = Time::max();
         hop.on_wire = 0;
-        hop_from_[hops[i].source.index()] = i;
         connections.push_back(index);
         ahead_.push_back(rates_by_link_->go_ahead(index));
-    }
-    for (ForwardingHop& hop : hops_) {
-        hop.next = hop_from_[connections_[hop.connection].destination.index()];
     }
     return !hops.empty() && rates_by_link_->share_no_link(connections);
 }
 
 ForwardingHop* FluidBackend::hop_between(HostId source, HostId destination) {
-    const std::uint32_t index = hop_from_[source.index()];
-    if (index == ForwardingHop::kNone || connections_[hops_[index].connection].destination != destination) {
-        return nullptr;
-    }
-    return &hops_[index];
+    const std::uint32_t index = pairs_.find(source, destination);
+    return index == HostPairIndex::kNone || index >= hop_of_.size() || hop_of_[index] == ForwardingHop::kNone
+               ? nullptr
+               : &hops_[hop_of_[index]];
 }
 
 bool FluidBackend::forwards_all() {
@@ -109,8 +110,7 @@ bool FluidBackend::forwards_all() {
     }
     delayed_.for_each([&](Time /*time*/, const DelayedEvent& event) {
         in_flight_.for_each(event.deliveries, [&](const MessagePool::Item& message) {
-            const Connection& connection = connections_[message.connection];
-            if (hop_between(connection.source, connection.destination) != nullptr) {
+            if (hop_of_[message.connection] != ForwardingHop::kNone) {
                 count(message);
             }
         });
@@ -140,8 +140,7 @@ void FluidBackend::begin_ahead() {
                               const std::uint32_t number = in_flight_.pop(deliveries);
                               const MessagePool::Item message = in_flight_[number];
                               in_flight_.remove(number);
-                              ForwardingHop& hop =
-                                  hops_[hop_from_[connections_[message.connection].source.index()]];
+                              ForwardingHop& hop = hops_[hop_of_[message.connection]];
                               hop.put(message.token, message.size, time - hop.latency, message.sent_as,
                                       forwarder_->forwarded(message.token)->ends);
                               ++hop.on_wire;
@@ -222,21 +221,31 @@ ForwardingHop::Message FluidBackend::arrive_ahead(ForwardingHop& hop) {
 }
 
 void FluidBackend::forward_until(Time until) {
+    std::array<std::uint64_t, kForwardedAtOnce> tokens;
+    std::array<Time, kForwardedAtOnce> times;
+    std::array<Forwarder::Caused, kForwardedAtOnce> caused;
     for (ForwardingHop& hop : hops_) {
-        while (hop.next_delivery() < until) {
-            const Time time = hop.next_delivery();
-            const ForwardingHop::Message message = arrive_ahead(hop);
-            now_ = std::max(now_, time);
-            const Forwarder::Caused caused = forwarder_->forward(message.token);
-            if (caused.size > Bytes(0)) {
-                ASTROLABE_ASSERT(hop.next != ForwardingHop::kNone,
-                                 "messages are forwarded on the hops that were named");
-                ++forwarded_;
-                const Time end = rates_by_link_->serve_ahead(ahead_[hop.next], caused.size, time);
-                hops_[hop.next].put(caused.token, caused.size, end, static_cast<std::uint32_t>(sent_++),
-                                    caused.ends);
+        std::size_t count = 0;
+        do {
+            for (count = 0; count < kForwardedAtOnce && hop.next_delivery() < until; ++count) {
+                times[count] = hop.next_delivery();
+                tokens[count] = arrive_ahead(hop).token;
             }
-        }
+            if (count == 0) {
+                break;
+            }
+            now_ = std::max(now_, times[count - 1]);
+            forwarder_->forward(std::span(tokens).first(count), std::span(caused).first(count));
+            for (std::size_t i = 0; i < count; ++i) {
+                if (caused[i].size == Bytes(0)) {
+                    continue;
+                }
+                ++forwarded_;
+                const Time end = rates_by_link_->serve_ahead(ahead_[hop.next], caused[i].size, times[i]);
+                hops_[hop.next].put(caused[i].token, caused[i].size, end, static_cast<std::uint32_t>(sent_++),
+                                    caused[i].ends);
+            }
+        } while (count == kForwardedAtOnce);
     }
 }
 
