@@ -261,6 +261,36 @@ RC_GTEST_PROP(LinkLevelsProperty, TheTextbookRates, ()) {
     });
 }
 
+RC_GTEST_PROP(LinkLevelsProperty, TheTextbookRatesOfManyOnFewLinks, ()) {
+    // So many that a link limits 32 and more of several links, which it sums up.
+    std::mt19937_64 random(random_seed());
+    Scenario scenario;
+    const std::size_t links = 3 + random() % 8;
+    for (std::size_t l = 0; l < links; ++l) {
+        scenario.capacities.push_back(1e11 * static_cast<double>(1 + random() % 4));
+    }
+    const std::size_t flows = 100 + random() % 300;
+    for (std::size_t f = 0; f < flows; ++f) {
+        TextbookFlow flow;
+        flow.active = false;
+        // Of the links that follow one another in a ring, from a random one, with shares that have no end.
+        const std::size_t length = std::min<std::size_t>(links, 1 + random() % 4);
+        const std::size_t first = random() % links;
+        const double share = random() % 4 == 0 ? 1.0 / static_cast<double>(1 + random() % 7) : 1.0;
+        for (std::size_t i = 0; i < length; ++i) {
+            flow.route.push_back({static_cast<std::uint32_t>((first + i) % links), share});
+        }
+        scenario.flows.push_back(flow);
+    }
+    LinkLevels levels(scenario.capacities);
+    drive(random, scenario, levels, [&] {
+        expect_rates(levels, scenario, scenario.capacities);
+        for (std::uint32_t l = 0; l < links; ++l) {
+            RC_ASSERT(levels.load(l) <= scenario.capacities[l] * (1.0 + 1e-9));
+        }
+    });
+}
+
 RC_GTEST_PROP(LinkLevelsProperty, ReportsWhatChanged, ()) {
     // A flow has another bottleneck if it is among those that moved, once; else another rate only if its
     // bottleneck is among the links that changed.

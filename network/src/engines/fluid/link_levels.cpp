@@ -33,18 +33,37 @@ void LinkLevels::swap_places(std::uint32_t link, std::uint32_t one, std::uint32_
     }
 }
 
-void LinkLevels::set_own(std::uint32_t link, const Leg& leg) {
+void LinkLevels::set_own(std::uint32_t link, std::uint32_t flow, const Leg& leg) {
     swap_places(link, leg.place, links_[link].own_count++);
     links_[link].own.add(leg.load);
     others_[link].unheard_to = -kInfinity;
+    if (!own_loads_[link].empty()) {
+        for (const Leg& other : legs_of(flow)) {
+            if (other.link != link) {
+                own_loads_[link].add(other.link, other.load);
+            }
+        }
+    }
 }
 
-void LinkLevels::drop_own(std::uint32_t link, const Leg& leg) {
+void LinkLevels::drop_own(std::uint32_t link, std::uint32_t flow, const Leg& leg) {
     Link& state = links_[link];
     swap_places(link, leg.place, --state.own_count);
     state.own.add(-leg.load);
     if (state.own_count == 0) {
         state.own = {};
+    }
+    if (own_loads_[link].empty()) {
+        return;
+    }
+    if (state.own_count < kManyOwn / 2) {
+        own_loads_[link].clear();
+        return;
+    }
+    for (const Leg& other : legs_of(flow)) {
+        if (other.link != link) {
+            own_loads_[link].take(other.link, other.load);
+        }
     }
 }
 
@@ -80,7 +99,7 @@ void LinkLevels::note_move(std::uint32_t flow) {
 }
 
 double LinkLevels::left_of(std::uint32_t link) const {
-    const Sum& held = others_[link].held;
+    const ExactSum& held = others_[link].held;
     return (links_[link].capacity - held.most) - held.rest;
 }
 
@@ -96,6 +115,7 @@ LinkLevels::LinkLevels(std::vector<double> capacities, double slack)
       others_(capacities.size()),
       kept_(slack > 0.0 ? capacities.size() : 0),
       crossings_(capacities.size()),
+      own_loads_(capacities.size()),
       queue_(capacities.size()) {
     ASTROLABE_ASSERT(slack >= 0.0 && slack < 1.0, "slack is a part of a level");
     for (std::size_t i = 0; i < capacities.size(); ++i) {
@@ -145,9 +165,9 @@ void LinkLevels::stop(std::uint32_t flow) {
         const std::uint32_t link = leg.link;
         std::vector<Crossing>& crossings = crossings_[link];
         if (link == bottleneck) {
-            drop_own(link, leg);
+            drop_own(link, flow, leg);
         } else {
-            others_[link].held.add(-leg.load * rate);
+            others_[link].held.add_product(-leg.load, rate);
         }
         swap_places(link, leg.place, static_cast<std::uint32_t>(crossings.size() - 1));
         crossings.pop_back();
@@ -195,7 +215,7 @@ void LinkLevels::serve_alone(std::uint32_t flow) {
         others.most_held = 0.0;
         if (leg.link == bottleneck) {
             note(bottleneck);
-            set_own(bottleneck, leg);
+            set_own(bottleneck, flow, leg);
         } else {
             others.hold(leg.load, level);
         }
@@ -288,10 +308,10 @@ double LinkLevels::fair_level(std::uint32_t index) {
         }
     }
     others.most_held = most_held;
-    Sum left{link.capacity, 0.0};
+    ExactSum left{link.capacity, 0.0};
     left.add(-others.held.most);
     left.add(-others.held.rest);
-    Sum share = link.own;
+    ExactSum share = link.own;
     share.add(link.free.most);
     share.add(link.free.rest);
     const auto has_less = [](const Held& a, const Held& b) { return a.level < b.level; };
@@ -301,7 +321,7 @@ double LinkLevels::fair_level(std::uint32_t index) {
         const Held most = above_.front();
         std::pop_heap(above_.begin(), end, has_less);
         const double load = legs_[most.leg].load;
-        left.add(load * most.level);
+        left.add_product(load, most.level);
         share.add(load);
         fair = std::max(left.value(), 0.0) / share.value();
     }
@@ -343,43 +363,68 @@ void LinkLevels::settle(std::uint32_t index, double key) {
     }
 }
 
+void LinkLevels::sum_up_own(std::uint32_t index) {
+    Link& link = links_[index];
+    OwnLoads& loads = own_loads_[index];
+    std::size_t legs = 0;
+    for (const Crossing& crossing : std::span(crossings_[index]).first(link.own_count)) {
+        for (const Leg& leg : legs_of(crossing.flow)) {
+            if (leg.link != index) {
+                loads.add(leg.link, leg.load);
+                ++legs;
+            }
+        }
+    }
+    if (2 * loads.size() > legs) {
+        loads.clear();
+        link.summed_from = 2 * link.own_count;
+    }
+}
+
 void LinkLevels::change_own(std::uint32_t index, double level) {
     const double before = levels_[index];
     const double more = level - before;
     // The difference of two doubles is exact where neither is more than twice the other (Sterbenz).
-    const auto is_exact = [](double a, double b) { return a <= 2.0 * b && b <= 2.0 * a; };
-    const bool is_more_exact = is_exact(before, level);
-    const auto changed = [&](std::uint32_t link) {
-        others_[link].most_held = std::max(others_[link].most_held, level);
+    const bool is_exact = before <= 2.0 * level && level <= 2.0 * before;
+    const auto hold = [&](std::uint32_t link, double load) {
+        Others& others = others_[link];
+        if (is_exact) {
+            others.held.add_product(load, more);
+        } else {
+            others.held.add_product(load, level);
+            others.held.add_product(-load, before);
+        }
+        others.most_held = std::max(others.most_held, level);
         if (!is_unheard(link, level)) {
             touch(link);
         }
     };
-    const std::uint32_t own_count = links_[index].own_count;
-    for (const Crossing& crossing : std::span(crossings_[index]).first(own_count)) {
-        if (crossing.other != kNone && is_more_exact) {
-            others_[crossing.other].held.add(more);
-            changed(crossing.other);
+    const std::span<const Crossing> own = std::span(crossings_[index]).first(links_[index].own_count);
+    counters_.freed += own.size();
+    levels_[index] = level;
+    if (own.size() >= links_[index].summed_from && own.front().other == kNone && own_loads_[index].empty()) {
+        sum_up_own(index);
+    }
+    if (!own_loads_[index].empty()) {
+        own_loads_[index].for_each([&](std::uint32_t link, const ExactSum& load) {
+            hold(link, load.most);
+            if (load.rest != 0.0) {
+                others_[link].held.add(load.rest * more);
+            }
+        });
+        return;
+    }
+    for (const Crossing& crossing : own) {
+        if (crossing.other != kNone) {
+            hold(crossing.other, 1.0);
             continue;
         }
         for (const Leg& leg : legs_of(crossing.flow)) {
-            if (leg.link == index) {
-                continue;
+            if (leg.link != index) {
+                hold(leg.link, leg.load);
             }
-            Sum& held = others_[leg.link].held;
-            const double term = leg.load * level;
-            const double old = leg.load * before;
-            if (is_exact(old, term)) {
-                held.add(term - old);
-            } else {
-                held.add(-old);
-                held.add(term);
-            }
-            changed(leg.link);
         }
     }
-    counters_.freed += own_count;
-    levels_[index] = level;
 }
 
 void LinkLevels::give_level(std::uint32_t index, double level) {
@@ -407,9 +452,9 @@ void LinkLevels::give_level(std::uint32_t index, double level) {
             drop_free(index, legs_[crossing.leg].load);
         } else {
             note_move(flow);
-            others.held.add(-legs_[crossing.leg].load * had);
+            others.held.add_product(-legs_[crossing.leg].load, had);
         }
-        set_own(index, legs_[crossing.leg]);
+        set_own(index, flow, legs_[crossing.leg]);
         bottlenecks_[flow] = index;
         ++counters_.freed;
         for (const Leg& leg : legs_of(flow)) {
@@ -420,9 +465,9 @@ void LinkLevels::give_level(std::uint32_t index, double level) {
             if (bottleneck == kNone) {
                 drop_free(other, leg.load);
             } else if (other == bottleneck) {
-                drop_own(other, leg);
+                drop_own(other, flow, leg);
             } else {
-                others_[other].held.add(-leg.load * had);
+                others_[other].held.add_product(-leg.load, had);
             }
             others_[other].hold(leg.load, level);
             touch(other);
@@ -448,7 +493,7 @@ void LinkLevels::release(std::uint32_t index) {
         const Crossing crossing = crossings_[index][i];
         const std::uint32_t flow = crossing.flow;
         note_move(flow);
-        drop_own(index, legs_[crossing.leg]);
+        drop_own(index, flow, legs_[crossing.leg]);
         std::uint32_t next = kNone;
         for (const Leg& leg : legs_of(flow)) {
             if (takes_over(leg.link)) {
@@ -462,12 +507,12 @@ void LinkLevels::release(std::uint32_t index) {
             const double load = leg.load;
             touch(other);
             if (other != index) {
-                others_[other].held.add(-load * level);
+                others_[other].held.add_product(-load, level);
             }
             if (next == kNone) {
                 set_free(other, load);
             } else if (other == next) {
-                set_own(other, leg);
+                set_own(other, flow, leg);
             } else {
                 others_[other].hold(load, levels_[next]);
             }

@@ -36,23 +36,29 @@
 /// that is above its own level.
 ///
 /// Arithmetic: doubles. Levels within 10^-12 of each other are one level; a link whose level would change by
-/// no more keeps it. What a link's flows weigh and what others take of it are sums of two doubles (Knuth's
-/// TwoSum), from which a term is taken away nearly as exactly as it was added: sums err by some 10^-30 of
-/// their largest value for each of their terms, so that a level hardly depends on the history of its link.
+/// no more keeps it. What a link's flows weigh and what others take of
+/// it are sums of two doubles, from which a term is taken away nearly as exactly as it was added
+/// (exact_sum.hpp), so that a level hardly depends on the history of its link.
 ///
 /// Slack. With `slack` ε > 0 a link gives a level that fills it but for the part ε/2, and keeps it until it
 /// would be given more than it has or could give each the part ε more. Every link that limits a flow is then
 /// full to the part 1 - ε at least: the rates are the max-min fair ones of a network in which the rate of
 /// each link lies between (1 - ε)·C_l and C_l.
 ///
+/// A link that limits many flows sums up what they weigh on each other link (own_loads.hpp), where these are
+/// at most half as many as the legs: a change of level is one addition for each link then, not for each leg.
+///
 /// Complexity of an update: O(legs) for flows that are alone; else, for each link that gets another level,
-/// the legs of the flows that it limits, and O(log links) for each link there that is queued. A link on which
-/// somebody has more, as far as it knows, also looks at all that others limit there. Memory: 12 bytes per
-/// flow, 24 per leg, 161 per link.
+/// the legs of the flows that it limits or the links that these lie on, and O(log links) for each link there
+/// that is queued. A link on which somebody has more, as far as it knows, also looks at all that others limit
+/// there. Memory: 12 bytes per flow, 28 per leg, 260 per link, and 32 to 64 for each pair of a link that
+/// limits many and another on their way.
 #pragma once
 
+#include "exact_sum.hpp"
 #include "max_min_solver.hpp"
 #include "minimum_tree.hpp"
+#include "own_loads.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -68,6 +74,8 @@ namespace astrolabe::network {
 class LinkLevels {
 public:
     static constexpr std::uint32_t kNone = 0xffffffffU;  ///< no bottleneck
+    /// Own flows of a link from which on it is worth to sum up what they weigh on others.
+    static constexpr std::uint32_t kManyOwn = 32;
 
     struct Moved {
         std::uint32_t flow;
@@ -122,46 +130,34 @@ public:
     }
 
 private:
-    /// Of terms that are taken away as exactly as they were added (Knuth's TwoSum).
-    struct Sum {
-        double most = 0.0;
-        double rest = 0.0;
-
-        void add(double term) {
-            const double sum = most + term;
-            const double added = sum - most;
-            rest += (most - (sum - added)) + (term - added);
-            most = sum;
-        }
-        [[nodiscard]] double value() const { return most + rest; }
-    };
     struct alignas(64) Link {
         double capacity = 0.0;
-        Sum own;   ///< Σ a of the flows that it limits
-        Sum free;  ///< Σ a of its flows that have no bottleneck, within an update
+        ExactSum own;   ///< Σ a of the flows that it limits
+        ExactSum free;  ///< Σ a of its flows that have no bottleneck, within an update
         double queued = std::numeric_limits<double>::infinity();  ///< its key in the queue
         std::uint32_t own_count = 0;
         std::uint32_t free_count = 0;
         bool is_touched = false;
-        bool was_empty = true;          ///< limited nobody before the update
-        double level_before = 0.0;      ///< the update
-        std::uint32_t noted_in = 0;     ///< the update that has noted `level_before`
-        std::uint64_t released_at = 0;  ///< by clock_: when it last let go of those it limited
-        std::uint64_t raised_at = 0;    ///< by clock_: when it last got a higher level at once
+        bool was_empty = true;                 ///< limited nobody before the update
+        double level_before = 0.0;             ///< the update
+        std::uint32_t noted_in = 0;            ///< the update that has noted `level_before`
+        std::uint32_t summed_from = kManyOwn;  ///< with so many of its own flows it is tried
+        std::uint64_t released_at = 0;         ///< by clock_: when it last let go of those it limited
+        std::uint64_t raised_at = 0;           ///< by clock_: when it last got a higher level at once
 
         /// Σ a of those whose rate it may choose.
         [[nodiscard]] double weight() const { return own.value() + free.value(); }
     };
     /// Those of a link that others limit. Of the links around, a change of a level reads and writes no more.
     struct alignas(32) Others {
-        Sum held;                ///< Σ a·x
+        ExactSum held;           ///< Σ a·x
         double most_held = 0.0;  ///< no one has more, as a bound
         /// As long as they take no more, the link is in the queue early enough, or need not be in it.
         double unheard_to = -std::numeric_limits<double>::infinity();
 
         /// Another flow is held by another link, at `rate`.
         void hold(double load, double rate) {
-            held.add(load * rate);
+            held.add_product(load, rate);
             most_held = std::max(most_held, rate);
         }
     };
@@ -200,8 +196,10 @@ private:
     [[nodiscard]] bool is_alone(std::uint32_t flow) const;
     void serve_alone(std::uint32_t flow);
     void swap_places(std::uint32_t link, std::uint32_t one, std::uint32_t other);
-    void set_own(std::uint32_t link, const Leg& leg);
-    void drop_own(std::uint32_t link, const Leg& leg);
+    void set_own(std::uint32_t link, std::uint32_t flow, const Leg& leg);
+    void drop_own(std::uint32_t link, std::uint32_t flow, const Leg& leg);
+    /// Sums up what its own flows weigh on other links, if these are few.
+    void sum_up_own(std::uint32_t link);
     void set_free(std::uint32_t link, double load);
     void drop_free(std::uint32_t link, double load);
     /// Where a link is to be queued; infinite: not at all.
@@ -232,6 +230,7 @@ private:
     std::vector<Others> others_;                    // by link
     std::vector<Kept> kept_;                        // by link; with slack only
     std::vector<std::vector<Crossing>> crossings_;  // by link; those that it limits first
+    std::vector<OwnLoads> own_loads_;               // by link; of those with many flows
     std::vector<std::uint32_t> bottlenecks_;        // by flow
     std::vector<std::uint32_t> first_legs_{0};      // by flow
     std::vector<std::uint32_t> moved_in_;           // by flow: the update that has noted a move
