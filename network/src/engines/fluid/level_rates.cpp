@@ -17,6 +17,9 @@ namespace {
 /// Stale entries of a heap that are not worth looking for.
 constexpr std::size_t kStaleEndings = 16;
 
+/// Up to here an end is one whatever the latency of its connection.
+constexpr Time kFarEnd(std::int64_t{1} << 62);
+
 /// The largest double below 2^63.
 constexpr double kMostBytes = 0x1.fffffffffffffp62;
 
@@ -67,6 +70,11 @@ bool LevelRates::is_stale(const Ending& ending, std::uint32_t link) const {
 }
 
 void LevelRates::look_at(std::uint32_t link) {
+    clocks_[link].is_first_known = false;
+    look_at_first(link);
+}
+
+void LevelRates::look_at_first(std::uint32_t link) {
     if (!clocks_[link].is_pending) {
         clocks_[link].is_pending = true;
         pending_.push_back(link);
@@ -121,6 +129,22 @@ Time LevelRates::end_on(Clock& clock, const Ending& ending) const {
         clock.known_end = end_of(service(ending.connection, clock), connections_[ending.connection].latency);
     }
     return clock.known_end;
+}
+
+std::optional<Time> LevelRates::first_end(Clock& clock) const {
+    if (!clock.is_first_known || clock.rate <= 0.0) {
+        return std::nullopt;
+    }
+    const Ending& first = clock.endings.front();
+    const double work = std::max(0.0, first.at.since(clock.at));
+    const Service serving{clock.since, work, clock.rate, is_whole(clock.rate) && is_whole(work)};
+    const Time end = end_of(serving, Time(0));
+    if (end > kFarEnd) {
+        return std::nullopt;
+    }
+    clock.known = first;
+    clock.known_end = end;
+    return end;
 }
 
 void LevelRates::push(std::uint32_t connection, std::uint32_t link) {
@@ -194,7 +218,7 @@ std::span<const std::uint32_t> LevelRates::update(Time now) {
         clock.rate = snapped(levels_.level(link));
         clock.known_end = Time();
         ++clock.changes;
-        look_at(link);
+        look_at_first(link);
     }
     for (std::size_t i = 0; i < left_.size(); ++i) {
         const LinkLevels::Moved& moved = levels_.moved()[i];
@@ -232,6 +256,10 @@ Time LevelRates::find_next_end(Time now) {
     for (const std::uint32_t link : pending_) {
         Clock& clock = clocks_[link];
         clock.is_pending = false;
+        if (const auto end = first_end(clock)) {
+            ends_.set(link, std::max(*end, now).count());
+            continue;
+        }
         while (!clock.endings.empty() && is_stale(clock.endings.front(), link)) {
             pop(clock);
         }
@@ -240,6 +268,7 @@ Time LevelRates::find_next_end(Time now) {
             continue;
         }
         ends_.set(link, std::max(end_on(clock, clock.endings.front()), now).count());
+        clock.is_first_known = true;
     }
     pending_.clear();
     return Time(ends_.least());

@@ -92,7 +92,9 @@ private:
         Virtual at;         ///< then
         double rate = 0.0;  ///< the level, as a connection has it
         std::uint32_t changes = 0;
-        bool is_pending = false;      ///< its earliest end is to be looked for
+        bool is_pending = false;  ///< its earliest end is to be looked for
+        bool is_first_known =
+            false;  ///< … and the first of `endings` is not stale, and came at another level
         std::vector<Ending> endings;  ///< a heap; those of connections that moved or went on are stale
         Ending known;                 ///< one of them, whose end was computed at this rate …
         Time known_end;               ///< … already; Time(): none
@@ -116,7 +118,12 @@ private:
     static void pop(Clock& clock);
     static void replace_first(Clock& clock, const Ending& ending);
     void drop_stale(std::uint32_t link);
+    /// An end on the link has come, gone or changed.
     void look_at(std::uint32_t link);
+    /// Its level has.
+    void look_at_first(std::uint32_t link);
+    /// Of the first of `endings`, if that is known to be one: O(1), and courses need not be read.
+    [[nodiscard]] std::optional<Time> first_end(Clock& clock) const;
     /// Before clocks change: what a connection that moves has left at `now`.
     [[nodiscard]] double leave(const LinkLevels::Moved& moved, Time now);
 

@@ -67,6 +67,15 @@ void LinkLevels::drop_own(std::uint32_t link, std::uint32_t flow, const Leg& leg
     }
 }
 
+void LinkLevels::set_bottleneck(std::uint32_t flow, std::uint32_t link) {
+    bottlenecks_[flow] = link;
+    if (!is_pair(flow)) {
+        for (const Leg& leg : legs_of(flow)) {
+            crossings_[leg.link][leg.place].link = link;
+        }
+    }
+}
+
 void LinkLevels::set_free(std::uint32_t link, double load) {
     links_[link].free.add(load);
     ++links_[link].free_count;
@@ -143,13 +152,12 @@ void LinkLevels::start(std::uint32_t flow) {
     const std::uint32_t first = first_legs_[flow];
     ASTROLABE_ASSERT(first < first_legs_[flow + 1], "a flow that uses no link has no rate");
     ASTROLABE_ASSERT(legs_[first].place == kNone, "only an idle flow starts");
-    const bool has_two =
-        first_legs_[flow + 1] == first + 2 && legs_[first].load == 1.0 && legs_[first + 1].load == 1.0;
+    const bool is_of_two = is_pair(flow);
     for (Leg& leg : legs_of(flow)) {
         std::vector<Crossing>& crossings = crossings_[leg.link];
         leg.place = static_cast<std::uint32_t>(crossings.size());
         const std::uint32_t index = static_cast<std::uint32_t>(&leg - legs_.data());
-        crossings.push_back({flow, index, has_two ? legs_[2 * first + 1 - index].link : kNone});
+        crossings.push_back({flow, index, is_of_two ? legs_[2 * first + 1 - index].link : kNone});
         touch(leg.link);
     }
     ++active_;
@@ -221,7 +229,7 @@ void LinkLevels::serve_alone(std::uint32_t flow) {
         }
     }
     levels_[bottleneck] = level;
-    bottlenecks_[flow] = bottleneck;
+    set_bottleneck(flow, bottleneck);
     ++counters_.alone;
 }
 
@@ -296,8 +304,7 @@ double LinkLevels::fair_level(std::uint32_t index) {
     const std::vector<Crossing>& crossings = crossings_[index];
     const bool has_free = link.free_count > 0;
     for (std::size_t i = link.own_count; i < crossings.size(); ++i) {
-        const bool is_other = crossings[i].other != kNone && !has_free;
-        const std::uint32_t bottleneck = is_other ? crossings[i].other : bottlenecks_[crossings[i].flow];
+        const std::uint32_t bottleneck = bottleneck_of(crossings[i], has_free);
         if (bottleneck == kNone) {
             continue;
         }
@@ -402,7 +409,7 @@ void LinkLevels::change_own(std::uint32_t index, double level) {
     const std::span<const Crossing> own = std::span(crossings_[index]).first(links_[index].own_count);
     counters_.freed += own.size();
     levels_[index] = level;
-    if (own.size() >= links_[index].summed_from && own.front().other == kNone && own_loads_[index].empty()) {
+    if (own.size() >= links_[index].summed_from && own.front().link == index && own_loads_[index].empty()) {
         sum_up_own(index);
     }
     if (!own_loads_[index].empty()) {
@@ -415,8 +422,8 @@ void LinkLevels::change_own(std::uint32_t index, double level) {
         return;
     }
     for (const Crossing& crossing : own) {
-        if (crossing.other != kNone) {
-            hold(crossing.other, 1.0);
+        if (crossing.link != index) {
+            hold(crossing.link, 1.0);
             continue;
         }
         for (const Leg& leg : legs_of(crossing.flow)) {
@@ -440,12 +447,13 @@ void LinkLevels::give_level(std::uint32_t index, double level) {
     const double larger = level * (1.0 + kSameLevel);
     Others& others = others_[index];
     const bool takes_over = others.most_held > larger;
+    const bool has_free = link.free_count > 0;
     for (std::size_t i = own_count; i < crossings.size() && (takes_over || link.free_count > 0); ++i) {
         const Crossing crossing = crossings[i];
         const std::uint32_t flow = crossing.flow;
-        const std::uint32_t bottleneck = bottlenecks_[flow];
+        const std::uint32_t bottleneck = bottleneck_of(crossing, has_free);
         const double had = bottleneck == kNone ? 0.0 : levels_[bottleneck];
-        if (bottleneck == index || (bottleneck != kNone && had <= larger)) {
+        if (bottleneck != kNone && had <= larger) {
             continue;
         }
         if (bottleneck == kNone) {
@@ -455,7 +463,7 @@ void LinkLevels::give_level(std::uint32_t index, double level) {
             others.held.add_product(-legs_[crossing.leg].load, had);
         }
         set_own(index, flow, legs_[crossing.leg]);
-        bottlenecks_[flow] = index;
+        set_bottleneck(flow, index);
         ++counters_.freed;
         for (const Leg& leg : legs_of(flow)) {
             const std::uint32_t other = leg.link;
@@ -501,7 +509,7 @@ void LinkLevels::release(std::uint32_t index) {
                 break;
             }
         }
-        bottlenecks_[flow] = next;
+        set_bottleneck(flow, next);
         for (const Leg& leg : legs_of(flow)) {
             const std::uint32_t other = leg.link;
             const double load = leg.load;

@@ -51,7 +51,7 @@
 /// Complexity of an update: O(legs) for flows that are alone; else, for each link that gets another level,
 /// the legs of the flows that it limits or the links that these lie on, and O(log links) for each link there
 /// that is queued. A link on which somebody has more, as far as it knows, also looks at all that others limit
-/// there. Memory: 12 bytes per flow, 28 per leg, 260 per link, and 32 to 64 for each pair of a link that
+/// there. Memory: 12 bytes per flow, 28 per leg, 241 per link, and 32 to 64 for each pair of a link that
 /// limits many and another on their way.
 #pragma once
 
@@ -174,8 +174,9 @@ private:
     struct Crossing {
         std::uint32_t flow;
         std::uint32_t leg;
-        /// Of a route over two links, each with load 1, the other one: the legs need not be read. Else kNone.
-        std::uint32_t other;
+        /// Of a route over two links, each with load 1, the other one: the legs need not be read. Of any
+        /// other route the bottleneck, once it has one: `bottlenecks_` lies anywhere in memory.
+        std::uint32_t link;
     };
     /// Of one that another link limits, at this level.
     struct Held {
@@ -198,6 +199,15 @@ private:
     void swap_places(std::uint32_t link, std::uint32_t one, std::uint32_t other);
     void set_own(std::uint32_t link, std::uint32_t flow, const Leg& leg);
     void drop_own(std::uint32_t link, std::uint32_t flow, const Leg& leg);
+    void set_bottleneck(std::uint32_t flow, std::uint32_t link);
+    /// Of a flow that does not have this link as its bottleneck; `has_free`: it may have none.
+    [[nodiscard]] std::uint32_t bottleneck_of(const Crossing& crossing, bool has_free) const {
+        return has_free ? bottlenecks_[crossing.flow] : crossing.link;
+    }
+    [[nodiscard]] bool is_pair(std::uint32_t flow) const {
+        const std::span<const Leg> legs = legs_of(flow);
+        return legs.size() == 2 && legs[0].load == 1.0 && legs[1].load == 1.0;
+    }
     /// Sums up what its own flows weigh on other links, if these are few.
     void sum_up_own(std::uint32_t link);
     void set_free(std::uint32_t link, double load);
