@@ -68,10 +68,15 @@ void LinkLevels::drop_own(std::uint32_t link, std::uint32_t flow, const Leg& leg
 }
 
 void LinkLevels::set_bottleneck(std::uint32_t flow, std::uint32_t link) {
-    bottlenecks_[flow] = link;
+    const bool was_limited = std::exchange(bottlenecks_[flow], link) != kNone;
+    const std::span<const Leg> legs = legs_of(flow);
     if (!is_pair(flow)) {
-        for (const Leg& leg : legs_of(flow)) {
+        for (const Leg& leg : legs) {
             crossings_[leg.link][leg.place].link = link;
+        }
+    } else if (was_limited != (link != kNone)) {
+        for (std::size_t i = 0; i < 2; ++i) {
+            crossings_[legs[i].link][legs[i].place].link = link == kNone ? kNone : legs[1 - i].link;
         }
     }
 }
@@ -135,6 +140,7 @@ LinkLevels::LinkLevels(std::vector<double> capacities, double slack)
 void LinkLevels::add_flow(std::span<const ClassLeg> route) {
     for (const ClassLeg& leg : route) {
         legs_.push_back({leg.load, leg.link_class, kNone});
+        links_[leg.link_class].has_parts = links_[leg.link_class].has_parts || leg.load != 1.0;
     }
     first_legs_.push_back(static_cast<std::uint32_t>(legs_.size()));
     bottlenecks_.push_back(kNone);
@@ -152,12 +158,10 @@ void LinkLevels::start(std::uint32_t flow) {
     const std::uint32_t first = first_legs_[flow];
     ASTROLABE_ASSERT(first < first_legs_[flow + 1], "a flow that uses no link has no rate");
     ASTROLABE_ASSERT(legs_[first].place == kNone, "only an idle flow starts");
-    const bool is_of_two = is_pair(flow);
     for (Leg& leg : legs_of(flow)) {
         std::vector<Crossing>& crossings = crossings_[leg.link];
         leg.place = static_cast<std::uint32_t>(crossings.size());
-        const std::uint32_t index = static_cast<std::uint32_t>(&leg - legs_.data());
-        crossings.push_back({flow, index, is_of_two ? legs_[2 * first + 1 - index].link : kNone});
+        crossings.push_back({flow, static_cast<std::uint32_t>(&leg - legs_.data()), kNone});
         touch(leg.link);
     }
     ++active_;
@@ -302,9 +306,8 @@ double LinkLevels::fair_level(std::uint32_t index) {
     above_.clear();
     double most_held = 0.0;
     const std::vector<Crossing>& crossings = crossings_[index];
-    const bool has_free = link.free_count > 0;
     for (std::size_t i = link.own_count; i < crossings.size(); ++i) {
-        const std::uint32_t bottleneck = bottleneck_of(crossings[i], has_free);
+        const std::uint32_t bottleneck = crossings[i].link;
         if (bottleneck == kNone) {
             continue;
         }
@@ -327,7 +330,7 @@ double LinkLevels::fair_level(std::uint32_t index) {
          --end) {
         const Held most = above_.front();
         std::pop_heap(above_.begin(), end, has_less);
-        const double load = legs_[most.leg].load;
+        const double load = link.has_parts ? legs_[most.leg].load : 1.0;
         left.add_product(load, most.level);
         share.add(load);
         fair = std::max(left.value(), 0.0) / share.value();
@@ -447,11 +450,10 @@ void LinkLevels::give_level(std::uint32_t index, double level) {
     const double larger = level * (1.0 + kSameLevel);
     Others& others = others_[index];
     const bool takes_over = others.most_held > larger;
-    const bool has_free = link.free_count > 0;
     for (std::size_t i = own_count; i < crossings.size() && (takes_over || link.free_count > 0); ++i) {
         const Crossing crossing = crossings[i];
         const std::uint32_t flow = crossing.flow;
-        const std::uint32_t bottleneck = bottleneck_of(crossing, has_free);
+        const std::uint32_t bottleneck = crossing.link;
         const double had = bottleneck == kNone ? 0.0 : levels_[bottleneck];
         if (bottleneck != kNone && had <= larger) {
             continue;

@@ -138,6 +138,7 @@ private:
         std::uint32_t own_count = 0;
         std::uint32_t free_count = 0;
         bool is_touched = false;
+        bool has_parts = false;                ///< some flow has a load other than 1
         bool was_empty = true;                 ///< limited nobody before the update
         double level_before = 0.0;             ///< the update
         std::uint32_t noted_in = 0;            ///< the update that has noted `level_before`
@@ -174,8 +175,9 @@ private:
     struct Crossing {
         std::uint32_t flow;
         std::uint32_t leg;
-        /// Of a route over two links, each with load 1, the other one: the legs need not be read. Of any
-        /// other route the bottleneck, once it has one: `bottlenecks_` lies anywhere in memory.
+        /// kNone: the flow has no bottleneck. Else of a route over two links, each with load 1, the other
+        /// one, so that legs need not be read; of any other route the bottleneck, so that `bottlenecks_` need
+        /// not.
         std::uint32_t link;
     };
     /// Of one that another link limits, at this level.
@@ -200,10 +202,6 @@ private:
     void set_own(std::uint32_t link, std::uint32_t flow, const Leg& leg);
     void drop_own(std::uint32_t link, std::uint32_t flow, const Leg& leg);
     void set_bottleneck(std::uint32_t flow, std::uint32_t link);
-    /// Of a flow that does not have this link as its bottleneck; `has_free`: it may have none.
-    [[nodiscard]] std::uint32_t bottleneck_of(const Crossing& crossing, bool has_free) const {
-        return has_free ? bottlenecks_[crossing.flow] : crossing.link;
-    }
     [[nodiscard]] bool is_pair(std::uint32_t flow) const {
         const std::span<const Leg> legs = legs_of(flow);
         return legs.size() == 2 && legs[0].load == 1.0 && legs[1].load == 1.0;
