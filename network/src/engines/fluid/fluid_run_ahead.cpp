@@ -27,7 +27,7 @@ namespace {
 /// Picoseconds that a byte takes at 1 bit/s.
 constexpr double kBytePace = 8.0 * static_cast<double>(kPicosecondsPerSecond);
 
-/// Their states come from memory side by side.
+/// Messages of a hop that are handed over together, so that the memory they need is waited for at once.
 constexpr std::size_t kForwardedAtOnce = 64;
 
 /// A span is worth its cost with a message for so many hops.

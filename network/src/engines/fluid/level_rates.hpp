@@ -92,9 +92,8 @@ private:
         Virtual at;         ///< then
         double rate = 0.0;  ///< the level, as a connection has it
         std::uint32_t changes = 0;
-        bool is_pending = false;  ///< its earliest end is to be looked for
-        bool is_first_known =
-            false;  ///< … and the first of `endings` is not stale, and came at another level
+        bool is_pending = false;      ///< its earliest end is to be looked for
+        bool is_first_known = false;  ///< the first of `endings` is one, of before the last change
         std::vector<Ending> endings;  ///< a heap; those of connections that moved or went on are stale
         Ending known;                 ///< one of them, whose end was computed at this rate …
         Time known_end;               ///< … already; Time(): none
