@@ -1,7 +1,7 @@
 /// What the flows that one link limits weigh together on every other link of their routes.
 ///
-/// A change of the link's level changes what its flows take of each of those links at once: in TopoOpt
-/// networks of 256 nodes 9 times fewer than they have legs.
+/// A change of the link's level changes what its flows take of each of those links at once: on routes of
+/// eight links between 256 hosts 9 times fewer than they have legs.
 ///
 /// A table with open addressing, which is its own list; links that no flow is on any more keep their place
 /// until it grows. Complexity: O(1) to add or to take away, O(links) to go through. Memory: 32 to 64 bytes a
