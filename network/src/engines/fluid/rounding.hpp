@@ -12,8 +12,7 @@ namespace astrolabe::network {
 inline constexpr double kExactIntegers = 0x1p53;
 
 [[nodiscard]] inline bool is_whole(double value) {
-    return std::abs(value) < kExactIntegers &&
-           value == static_cast<double>(static_cast<std::int64_t>(value));
+    return std::abs(value) < kExactIntegers && value == static_cast<double>(static_cast<std::int64_t>(value));
 }
 
 /// A duration so little above a picosecond counts as that picosecond. At least what a microsecond allows: the
