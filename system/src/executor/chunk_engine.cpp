@@ -12,9 +12,6 @@ namespace {
 /// Messages between two progress signals: often enough for a progress line, too seldom to cost anything.
 constexpr std::uint64_t kDeliveriesPerBeat = 4096;
 
-/// A host on more rings than that is left to events.
-constexpr std::uint32_t kMostHopsFromHost = 16;
-
 // A token names a chunk, a position and an action: of a message, the sender and its send.
 constexpr unsigned kPositionBits = 20;
 constexpr unsigned kChunkBits = 64 - kActionBits - kPositionBits;
@@ -169,80 +166,31 @@ bool ChunkEngine::is_forwarded(const Chunk& chunk) {
            !chunk.uses_circuits && chunk.sizes.pairs == nullptr && chunk.sizes.unit > 0;
 }
 
-ChunkEngine::Ring ChunkEngine::ring_of(const Chunk& chunk) {
+RingHops::Ring ChunkEngine::ring_of(const Chunk& chunk) {
     return {chunk.hosts, chunk.representatives, *chunk.schedule->forward_stride()};
 }
 
 bool ChunkEngine::is_named(const Chunk& chunk) const {
-    // Most often it is the ring of the chunk before.
-    return chunk.named_in == asked_ ||
-           std::find(rings_.rbegin(), rings_.rend(), ring_of(chunk)) != rings_.rend();
-}
-
-std::uint32_t ChunkEngine::hop_between(network::HostId source, network::HostId destination) {
-    if (source.index() >= hop_from_.size()) {
-        hop_from_.resize(source.index() + 1, kNone);
-    }
-    std::uint32_t& last = hop_from_[source.index()];
-    std::uint32_t count = 0;
-    for (std::uint32_t hop = last; hop != kNone; hop = same_source_[hop], ++count) {
-        if (hops_[hop].destination == destination) {
-            return hop;
-        }
-    }
-    if (count == kMostHopsFromHost) {
-        return kNone;
-    }
-    same_source_.push_back(last);
-    last = static_cast<std::uint32_t>(hops_.size());
-    hops_.push_back({source, destination, kNone});
-    return last;
-}
-
-bool ChunkEngine::add_hops(const Chunk& chunk) {
-    const Position stride = *chunk.schedule->forward_stride();
-    ring_hops_.clear();
-    for (Position position = 0; position < chunk.representatives; ++position) {
-        const Position next = chunk.schedule->resolve(position, stride);
-        ring_hops_.push_back(hop_between(chunk.hosts[position], chunk.hosts[next]));
-        if (ring_hops_.back() == kNone) {
-            return false;
-        }
-    }
-    for (Position position = 0; position < chunk.representatives; ++position) {
-        std::uint32_t& next = hops_[ring_hops_[position]].next;
-        const std::uint32_t goes_on = ring_hops_[chunk.schedule->resolve(position, stride)];
-        if (next != kNone && next != goes_on) {
-            return false;
-        }
-        next = goes_on;
-    }
-    return true;
+    return chunk.named_in == asked_ || hops_.contains(ring_of(chunk));
 }
 
 std::span<const network::Forwarder::Hop> ChunkEngine::hops() {
     hops_.clear();
-    rings_.clear();
     ++asked_;
     if (ties_.is_on() || copy_time_ > Time(0) || pays_receptions_ || costs_.has_rendezvous()) {
-        return hops_;
+        return {};
     }
-    std::ranges::fill(hop_from_, kNone);
-    same_source_.clear();
     for (const std::unique_ptr<Chunk>& chunk : chunks_) {
         if (!is_forwarded(*chunk)) {
             continue;
         }
-        if (!is_named(*chunk)) {
-            rings_.push_back(ring_of(*chunk));
-            if (!add_hops(*chunk)) {
-                hops_.clear();
-                return hops_;
-            }
+        if (!is_named(*chunk) && !hops_.add(ring_of(*chunk))) {
+            hops_.clear();
+            return {};
         }
         chunk->named_in = asked_;
     }
-    return hops_;
+    return hops_.hops();
 }
 
 std::optional<network::Forwarder::Forwarded> ChunkEngine::forwarded(std::uint64_t token) const {

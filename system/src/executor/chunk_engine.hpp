@@ -33,6 +33,7 @@
 #include "compiled_schedule.hpp"
 #include "continuation.hpp"
 #include "end_point_costs.hpp"
+#include "ring_hops.hpp"
 #include "tie_watch.hpp"
 #include "timers.hpp"
 
@@ -164,24 +165,12 @@ private:
     [[nodiscard]] static Position representative_of(const Chunk& chunk, Position position) {
         return position < chunk.representatives ? position : position % chunk.representatives;
     }
-    struct Ring {
-        const network::HostId* hosts = nullptr;
-        Position ranks = 0;
-        Position stride = 0;
-        friend bool operator==(const Ring&, const Ring&) = default;
-    };
     /// Whether its messages are, while end points cost nothing.
     [[nodiscard]] static bool is_forwarded(const Chunk& chunk);
     /// Of one that is forwarded.
-    [[nodiscard]] static Ring ring_of(const Chunk& chunk);
+    [[nodiscard]] static RingHops::Ring ring_of(const Chunk& chunk);
     /// Whether its hops are among those that were last asked for.
     [[nodiscard]] bool is_named(const Chunk& chunk) const;
-    /// The number of a pair in `hops_`, where it is added if it is not there; kNone: it would be one too
-    /// many.
-    [[nodiscard]] std::uint32_t hop_between(network::HostId source, network::HostId destination);
-    /// Adds the pairs that it sends on. False: not all that comes over one of them goes on over one other, or
-    /// a host sends on too many.
-    [[nodiscard]] bool add_hops(const Chunk& chunk);
     [[nodiscard]] Caused forward(std::uint64_t token);
     void begin(ChunkIndex index, Position position);
     void deliver(std::uint64_t token);
@@ -250,12 +239,8 @@ private:
     Time open_time_;
     std::vector<RingQueue<network::Message>> copies_;  // by host; the first is in the copy engine
 
-    std::vector<Hop> hops_;                   // when they were last asked for
-    std::vector<std::uint32_t> hop_from_;     // by host: the last of these that it is the source of; kNone
-    std::vector<std::uint32_t> same_source_;  // by hop: one before with that source; kNone
-    std::vector<Ring> rings_;                 // that these are of
-    std::uint32_t asked_ = 0;                 // how often they were asked for
-    std::vector<std::uint32_t> ring_hops_;    // by position
+    RingHops hops_;            // when they were last asked for
+    std::uint32_t asked_ = 0;  // how often
     Bytes request_bytes_;
     std::uint64_t sent_ = 0;
     std::uint64_t delivered_ = 0;
