@@ -60,7 +60,11 @@ FlowRates::Service LevelRates::service(std::uint32_t index, const Clock& clock) 
         return {connection.since, connection.work, clock.rate,
                 is_whole(clock.rate) && is_whole(connection.work)};
     }
-    const double work = std::max(0.0, course.end.since(clock.at));
+    return service(clock, course.end);
+}
+
+FlowRates::Service LevelRates::service(const Clock& clock, const Virtual& end) {
+    const double work = std::max(0.0, end.since(clock.at));
     return {clock.since, work, clock.rate, is_whole(clock.rate) && is_whole(work)};
 }
 
@@ -136,9 +140,7 @@ std::optional<Time> LevelRates::first_end(Clock& clock) const {
         return std::nullopt;
     }
     const Ending& first = clock.endings.front();
-    const double work = std::max(0.0, first.at.since(clock.at));
-    const Service serving{clock.since, work, clock.rate, is_whole(clock.rate) && is_whole(work)};
-    const Time end = end_of(serving, Time(0));
+    const Time end = end_of(service(clock, first.at), Time(0));
     if (end > kFarEnd) {
         return std::nullopt;
     }

@@ -110,6 +110,8 @@ private:
     [[nodiscard]] Virtual at(const Clock& clock, Time now) const;
     /// What a connection serves, since when it has had its rate.
     [[nodiscard]] Service service(std::uint32_t connection, const Clock& clock) const;
+    /// Of a connection that ends at `end` and came to the clock before its last change.
+    [[nodiscard]] static Service service(const Clock& clock, const Virtual& end);
     [[nodiscard]] bool is_stale(const Ending& ending, std::uint32_t link) const;
     /// When what is planned so ends, at the rate of the clock.
     [[nodiscard]] Time end_on(Clock& clock, const Ending& ending) const;

@@ -36,14 +36,16 @@
 /// that is above its own level.
 ///
 /// Arithmetic: doubles. Levels within 10^-12 of each other are one level; a link whose level would change by
-/// no more keeps it. What a link's flows weigh and what others take of
-/// it are sums of two doubles, from which a term is taken away nearly as exactly as it was added
-/// (exact_sum.hpp), so that a level hardly depends on the history of its link.
+/// no more keeps it. What a link's flows weigh and what others take of it are sums of two doubles, from which
+/// a term is taken away nearly as exactly as it was added (exact_sum.hpp), so that a level hardly depends on
+/// the history of its link.
 ///
 /// Slack. With `slack` ε > 0 a link gives a level that fills it but for the part ε/2, and keeps it until it
 /// would be given more than it has or could give each the part ε more. Every link that limits a flow is then
 /// full to the part 1 - ε at least: the rates are the max-min fair ones of a network in which the rate of
-/// each link lies between (1 - ε)·C_l and C_l.
+/// each link lies between (1 - ε)·C_l and C_l. A level may then be given that is ε/2 below κ; the queue gets
+/// empty all the same, as without raises and releases, whose number is bounded as above, rates only fall, and
+/// a link that fell does not fall again before others take ε/2 more of it.
 ///
 /// A link that limits many flows sums up what they weigh on each other link (own_loads.hpp), where these are
 /// at most half as many as the legs: a change of level is one addition for each link then, not for each leg.
@@ -74,9 +76,6 @@ namespace astrolabe::network {
 class LinkLevels {
 public:
     static constexpr std::uint32_t kNone = 0xffffffffU;  ///< no bottleneck
-    /// Own flows of a link from which on it is worth to sum up what they weigh on others.
-    static constexpr std::uint32_t kManyOwn = 32;
-
     struct Moved {
         std::uint32_t flow;
         std::uint32_t from;  ///< its bottleneck before the update; kNone: it started
@@ -130,6 +129,9 @@ public:
     }
 
 private:
+    /// With so many own flows it is tried whether to sum up what they weigh on others.
+    static constexpr std::uint32_t kManyOwn = 32;
+
     struct alignas(64) Link {
         double capacity = 0.0;
         ExactSum own;   ///< Σ a of the flows that it limits
@@ -142,7 +144,7 @@ private:
         bool was_empty = true;                 ///< limited nobody before the update
         double level_before = 0.0;             ///< the update
         std::uint32_t noted_in = 0;            ///< the update that has noted `level_before`
-        std::uint32_t summed_from = kManyOwn;  ///< with so many of its own flows it is tried
+        std::uint32_t summed_from = kManyOwn;  ///< with so many it is tried again
         std::uint64_t released_at = 0;         ///< by clock_: when it last let go of those it limited
         std::uint64_t raised_at = 0;           ///< by clock_: when it last got a higher level at once
 
